@@ -1,0 +1,9 @@
+"""What each supported Kubernetes release has: gates, API versions, fields. The only place that knows versions.
+
+The facts are files of data, one per minor release; `get` reads them. Everything else asks the `Release` it is given.
+"""
+
+from harness.releases.catalog import get, minors_with_gate, nearest_gates, supported
+from harness.releases.release import Gate, Release
+
+__all__ = ["Gate", "Release", "get", "minors_with_gate", "nearest_gates", "supported"]
