@@ -1,0 +1,43 @@
+"""From what scenarios came to, to a report a person can read and a program can compare."""
+
+from harness.evidence.recorder import Observation
+from harness.report.coverage import Gap, uncovered
+from harness.report.diff import Change, Diff, diff
+from harness.report.files import read, rebuild, write
+from harness.report.model import (
+    Deviation,
+    Host,
+    ReleaseFacts,
+    Replacement,
+    Report,
+    Run,
+    ScenarioResult,
+    StatementResult,
+    Verdict,
+)
+from harness.report.summary import headline
+from harness.report.verdicts import assess, exit_code
+
+__all__ = [
+    "Change",
+    "Deviation",
+    "Diff",
+    "Gap",
+    "Host",
+    "Observation",
+    "ReleaseFacts",
+    "Replacement",
+    "Report",
+    "Run",
+    "ScenarioResult",
+    "StatementResult",
+    "Verdict",
+    "assess",
+    "diff",
+    "exit_code",
+    "headline",
+    "read",
+    "rebuild",
+    "uncovered",
+    "write",
+]

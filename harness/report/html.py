@@ -1,0 +1,126 @@
+"""The report as one self-contained page."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from harness.report import summary
+from harness.report.catalogue import GROUPS
+from harness.report.model import Outcome, ReleaseFacts, Report, ScenarioResult, StatementResult, Verdict
+
+_SIGNS = {
+    Verdict.BROKEN: "✕",
+    Verdict.ERROR: "!",
+    Verdict.UNPROVED: "?",
+    Verdict.DEVIATES: "≠",
+    Verdict.NOT_OBSERVABLE: "◌",
+    Verdict.HOLDS: "✓",
+    Verdict.NOT_IN_RELEASE: "\N{EN DASH}",
+    Verdict.NO_SCENARIO: "∅",
+    Verdict.NOT_SELECTED: "·",
+}
+_OUTCOME_SIGNS: dict[Outcome, str] = {
+    "passed": "✓",
+    "failed": "✕",
+    "error": "!",
+    "skipped": "◌",
+    "deselected": "·",
+    "not run": "!",
+}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One line of a timeline; `left` is its place on the scenario's time axis, in percent."""
+
+    at: str
+    left: float
+    text: str
+    object: str
+
+
+@dataclass(frozen=True)
+class GateRow:
+    """A feature gate and what each component of the cluster says of it; None where it does not know the gate."""
+
+    name: str
+    states: tuple[bool | None, ...]
+
+
+class _Page:
+    """What the template asks."""
+
+    def __init__(self, report: Report, directory: Path) -> None:
+        self.run = report.run
+        self.report = report
+        self.headline = summary.headline(report)
+        self.subject = summary.subject(report)
+        self.counts = summary.count(summary.about_kubernetes(report.statements))
+        self.verdicts = tuple(Verdict)
+        self.signs = _SIGNS
+        self.outcome_signs = _OUTCOME_SIGNS
+        self.exit_tone = next((v for v in (Verdict.BROKEN, Verdict.ERROR, Verdict.UNPROVED) if v in self.counts), None)
+        self._directory = directory
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """Groups of which there is a statement, with their titles."""
+        present = {statement.group for statement in self.report.statements}
+        return {group: title for group, title in GROUPS.items() if group in present}
+
+    def members(self, group: str) -> list[StatementResult]:
+        """The statements of a group by number, the columns of one statement side by side."""
+        return sorted((s for s in self.report.statements if s.group == group), key=lambda s: s.id)
+
+    def cell(self, group: str, column: ReleaseFacts) -> dict[Verdict, int]:
+        """The numbers of one cell of the matrix."""
+        return summary.count(s for s in self.members(group) if (s.release, s.provider) == column.column)
+
+    def timeline(self, result: ScenarioResult) -> list[Mark]:
+        """The observations of a scenario, placed on its time axis."""
+        end = max([result.duration, *(seen.at for seen in result.observed)]) or 1.0
+        return [
+            Mark(f"{seen.at:.2f}", round(100 * seen.at / end, 2), seen.text, seen.object) for seen in result.observed
+        ]
+
+    def evidence(self, result: ScenarioResult) -> list[tuple[str, str]]:
+        """Name and address of each file of evidence that is there."""
+        if not result.evidence:
+            return []
+        root = self._directory / result.evidence
+        files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+        return [(name, quote(str(PurePosixPath(result.evidence) / name))) for name in files]
+
+    def gates(self, facts: ReleaseFacts) -> list[GateRow]:
+        """Every gate that a component reported, by name."""
+        names = sorted({name for gates in facts.gates.values() for name in gates})
+        return [GateRow(name, tuple(gates.get(name) for gates in facts.gates.values())) for name in names]
+
+
+def render(report: Report, directory: Path) -> str:
+    """The page; it links to the evidence that is in `directory`, where it is going to be."""
+    environment = Environment(
+        loader=PackageLoader("harness.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"slug": _slug, "duration": summary.duration, "origin": summary.source, "words": _words}
+    return environment.get_template("index.html.j2").render(page=_Page(report, directory))
+
+
+def _slug(text: str) -> str:
+    """A class or fragment name."""
+    return re.sub(r"[^A-Za-z0-9-]+", "-", text).strip("-")
+
+
+def _words(statement: StatementResult) -> str:
+    """What the text filter searches."""
+    results: Sequence[ScenarioResult] = statement.results
+    parts: Iterable[str] = (statement.id, statement.statement, statement.reason, *(r.nodeid for r in results))
+    return " ".join(" ".join(parts).lower().split())
