@@ -1,0 +1,132 @@
+"""Programs of a cluster as labelled processes that outlive whoever started them but not their run."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from harness.clusters.run import LABEL
+from harness.errors import InfrastructureError
+
+# What a component needs of the environment; the rest (proxies, KUBECONFIG, NOTIFY_SOCKET) could change what it does.
+_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME")
+# psutil derives a process's start from the boot time, which an adjusted clock moves a little.
+_CLOCK_TOLERANCE = 2.0
+# klog's prefix of errors and fatal errors, and what cobra and panics print.
+_TELLING = re.compile(r"^(?:[EF]\d{4} |Error:|error:|panic:|fatal|\{\"level\":\"(?:fatal|error|panic))")
+
+
+@dataclass(frozen=True)
+class Process:
+    """A started program, known by its record so that any process of the run can stop it."""
+
+    name: str
+    pid: int
+    created: float
+    log: Path
+    record: Path
+
+    def alive(self) -> bool:
+        """Whether it runs; a zombie does not."""
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, os.WNOHANG)  # ours, if it is: otherwise init has it
+        try:
+            process = psutil.Process(self.pid)
+            same = abs(process.create_time() - self.created) < _CLOCK_TOLERANCE
+            return same and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    def check(self) -> None:
+        """Raise InfrastructureError with the program's own last words if it has ended."""
+        if not self.alive():
+            raise InfrastructureError(f"{self.name} ended by itself: {self.last_words()} (log: {self.log})")
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal; no error when the program is already gone."""
+        if self.alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def stop(self, grace: float = 10.0) -> None:
+        """Ask it to end, insist after `grace` seconds (0: insist at once); returns when it is gone."""
+        self.signal(signal.SIGTERM if grace else signal.SIGKILL)
+        if not self._gone(grace):
+            self.signal(signal.SIGKILL)
+            if not self._gone(10.0):
+                raise InfrastructureError(f"{self.name} (process {self.pid}) survives SIGKILL")
+        self.record.unlink(missing_ok=True)
+
+    def _gone(self, timeout: float) -> bool:
+        try:
+            psutil.Process(self.pid).wait(timeout)
+        except psutil.NoSuchProcess:
+            return True
+        except psutil.TimeoutExpired:
+            return not self.alive()
+        return True
+
+    def last_words(self, count: int = 3) -> str:
+        """The last lines of its log that tell an error, or else the last lines."""
+        try:
+            lines = self.log.read_text(errors="replace").strip().splitlines()[-200:]
+        except FileNotFoundError:
+            return "it wrote no log"
+        telling = [line for line in lines if _TELLING.match(line)]
+        return " | ".join((telling or lines)[-count:]) or "it wrote nothing"
+
+
+def start(
+    name: str, argv: Sequence[str], directory: Path, run_id: str, environment: Mapping[str, str] | None = None
+) -> Process:
+    """Start a program: log in `<directory>/logs/<name>.log`, record in `<directory>/processes/<name>.json`.
+
+    It gets a session of its own, so a Ctrl-C in the terminal reaches only the harness, which then decides.
+    Raises InfrastructureError when the program cannot be executed.
+    """
+    log, record = directory / "logs" / f"{name}.log", _record(directory, name)
+    log.parent.mkdir(exist_ok=True, mode=0o700)
+    record.parent.mkdir(exist_ok=True, mode=0o700)
+    env = {key: os.environ[key] for key in _ENVIRONMENT if key in os.environ}
+    env |= {**(environment or {}), LABEL: run_id}
+    to_log = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    program = shutil.which(argv[0]) or argv[0]
+    try:
+        pid = os.posix_spawn(
+            program,
+            list(argv),
+            env,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, str(log), to_log, 0o600),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+            setsid=True,
+        )
+    except OSError as error:
+        raise InfrastructureError(f"cannot start {name}: {program}: {error.strerror}") from error
+    process = Process(name, pid, psutil.Process(pid).create_time(), log, record)
+    temporary = record.with_suffix(".tmp")
+    temporary.write_text(json.dumps(asdict(process), default=str))
+    temporary.rename(record)
+    return process
+
+
+def find(directory: Path, name: str) -> Process | None:
+    """The process of that name, whoever of the run started it; None when it was stopped or never started."""
+    try:
+        facts = json.loads(_record(directory, name).read_text())
+    except FileNotFoundError:
+        return None
+    return Process(facts["name"], facts["pid"], facts["created"], Path(facts["log"]), Path(facts["record"]))
+
+
+def _record(directory: Path, name: str) -> Path:
+    return directory / "processes" / f"{name}.json"

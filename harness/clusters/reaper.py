@@ -1,0 +1,75 @@
+"""Removes what runs leave behind: at their end, or later when their owner was killed."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+from collections.abc import Callable, Sequence
+
+import psutil
+
+from harness.clusters.run import LABEL, Run, base_directory, registry_lock
+from harness.errors import InfrastructureError
+
+#: Removes what one provider started for a run outside of the run's directory. Idempotent.
+ProviderReaper = Callable[[Run], None]
+
+_RUN_ID = re.compile(r"[0-9a-f]{6}")
+_GRACE = 10.0  # seconds in which the kernel must have ended killed processes
+
+
+def kill_processes(run: Run) -> None:
+    """Kill every process that carries the run's label, again until none is left: they may be starting others."""
+    while victims := _labelled(run.id):
+        for victim in victims:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                victim.send_signal(signal.SIGKILL)
+        _, alive = psutil.wait_procs(victims, timeout=_GRACE)
+        if stuck := [process for process in alive if _runs(process)]:
+            raise InfrastructureError(f"processes of run {run.id} survive SIGKILL: {[p.pid for p in stuck]}")
+
+
+#: Every provider's reaper, in the order in which they are called.
+PROVIDER_REAPERS: Sequence[ProviderReaper] = (kill_processes,)
+
+
+def remove(run: Run) -> None:
+    """Remove everything of a run, kept or not, and give up its lock. Below two seconds for local clusters."""
+    for reap_provider in PROVIDER_REAPERS:
+        reap_provider(run)
+    shutil.rmtree(run.directory, ignore_errors=True)
+    if run.directory.exists():  # a dying process may have written one more file
+        shutil.rmtree(run.directory)
+    run.release()
+
+
+def reap(*, kept: bool = False) -> list[str]:
+    """Remove every dead run of this user, kept ones only when asked; returns their ids."""
+    with registry_lock():
+        dead = [run for run in _runs_of_user() if not run.is_alive() and (kept or not run.kept)]
+        for run in dead:
+            remove(run)
+    return [run.id for run in dead]
+
+
+def _runs_of_user() -> list[Run]:
+    return [Run(path) for path in sorted(base_directory().iterdir()) if _RUN_ID.fullmatch(path.name)]
+
+
+def _labelled(run_id: str) -> list[psutil.Process]:
+    return [process for process in psutil.process_iter() if _carries(process, run_id)]
+
+
+def _carries(process: psutil.Process, run_id: str) -> bool:
+    try:
+        return process.pid != os.getpid() and process.environ().get(LABEL) == run_id and _runs(process)
+    except (psutil.NoSuchProcess, psutil.AccessDenied, OSError):
+        return False  # not ours
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
