@@ -67,8 +67,14 @@ class Cluster(Protocol):
     def start(self, component: Component, node: str | None = None) -> None:
         """Start a stopped component and return when it is healthy."""
 
-    def restart(self, component: Component, node: str | None = None, *, gates: Mapping[str, bool] | None = None,
-                args: Sequence[str] | None = None) -> None:
+    def restart(
+        self,
+        component: Component,
+        node: str | None = None,
+        *,
+        gates: Mapping[str, bool] | None = None,
+        args: Sequence[str] | None = None,
+    ) -> None:
         """Stop and start; `gates` and `args`, where given, replace the extra ones of an earlier restart."""
 
     def log(self, component: Component, node: str | None = None) -> str:

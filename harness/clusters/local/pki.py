@@ -100,9 +100,7 @@ class Authority:
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(_key_usage(signs=False), critical=True)
             .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(signing_key.public_key()), critical=False
-            )
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signing_key.public_key()), critical=False)
         )
         if hosts:
             names = x509.SubjectAlternativeName([_general_name(host) for host in hosts])
@@ -114,9 +112,7 @@ class Authority:
 def service_account_key(directory: Path) -> tuple[Path, Path]:
     """Make the key pair that signs service account tokens; returns the paths of the public and the private key."""
     key = ec.generate_private_key(ec.SECP256R1())
-    public = key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
+    public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     return write_private(directory / "sa.pub", public), write_private(directory / "sa.key", private_pem(key))
 
 

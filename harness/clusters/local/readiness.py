@@ -1,0 +1,25 @@
+"""Waiting for programs to become ready: health endpoints can only be asked again and again, here and nowhere else."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from harness.clusters.local.process import Process
+from harness.errors import InfrastructureError
+
+_INTERVAL = 0.03  # seconds; a health endpoint answers in a millisecond or two
+
+
+def await_ready(what: str, ready: Callable[[], bool], processes: Iterable[Process], timeout: float) -> None:
+    """Return when `ready` says so.
+
+    Raises InfrastructureError with the last words of the program that ended meanwhile, or of all after `timeout` seconds.
+    """
+    watched = tuple(processes)
+    deadline = time.monotonic() + timeout
+    while not ready():
+        for process in watched:
+            process.check()
+        if time.monotonic() > deadline:
+            words = "; ".join(f"{process.name}: {process.last_words(1)}" for process in watched)
+            raise InfrastructureError(f"{what} is not ready after {timeout:g} s; {words}")
+        time.sleep(_INTERVAL)
