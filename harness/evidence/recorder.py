@@ -1,0 +1,42 @@
+"""The timeline of a scenario: what was done and what was observed, each with its time."""
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One line of the timeline. `at` is in seconds since the scenario began."""
+
+    at: float
+    text: str
+    object: str = ""
+
+
+class Recorder:
+    """Collects what a scenario does and sees; the waits of `harness.kube` report to it as their observer."""
+
+    def __init__(self) -> None:
+        self.started = time.time()
+        self._zero = time.monotonic()
+        self.timeline: list[Observation] = []
+
+    def note(self, text: str, obj: dict[str, Any] | None = None) -> None:
+        """Add a line to the timeline."""
+        self.timeline.append(Observation(round(time.monotonic() - self._zero, 3), text, name_of(obj) if obj else ""))
+
+    def observed(self, text: str, obj: dict[str, Any] | None = None, seconds: float | None = None) -> None:
+        """Add what a wait saw, and after how many seconds of waiting."""
+        self.note(text if seconds is None else f"{text} (after {seconds:.2f} s)", obj)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The timeline as plain data, for the report."""
+        return [asdict(observation) for observation in self.timeline]
+
+
+def name_of(obj: dict[str, Any]) -> str:
+    """`Kind namespace/name` of an object, as people write it."""
+    metadata = obj.get("metadata", {})
+    path = "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
+    return f"{obj.get('kind', '')} {path}".strip()

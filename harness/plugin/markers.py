@@ -1,0 +1,101 @@
+"""The markers of a scenario, read once at collection; a wrong one is a usage error, never ignored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import pytest
+
+from harness.clusters.protocol import Capability
+from harness.errors import UsageError
+from harness.report.catalogue import Catalogue
+
+MARKERS = (
+    "statement(ID, ...): the scenario shows these statements of the catalogue",
+    "control(ID, ...): the same observation under one named difference, which must come out otherwise",
+    "deviates(ID, why, where=()): the cluster does something else than the documents say; where: releases",
+    "needs(capability, ...): what the cluster must offer; without it the scenario is skipped with that reason",
+    "profile(name, off={}, on={}): the configuration the scenario runs on, per component",
+    "exclusive(what): 'cluster' or 'node': the scenario reaches further than its own objects and runs alone there",
+    "slow: takes longer than ten seconds for a reason of Kubernetes' own",
+)
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A statement for which the cluster does something else than the documents say."""
+
+    statement: str
+    why: str
+    where: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Marks:
+    """All that the markers of one scenario say."""
+
+    statements: tuple[str, ...]
+    controls: tuple[str, ...]
+    deviations: tuple[Deviation, ...]
+    needs: frozenset[str]
+    profile: tuple[str, Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]] | None
+    exclusive: str | None
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Every statement this scenario has to do with."""
+        return frozenset(self.statements) | frozenset(self.controls)
+
+
+def read(item: pytest.Item, catalogue: Catalogue) -> Marks:
+    """Read the markers of a test. Raises UsageError that names the test."""
+    marks = Marks(
+        statements=_ids(item, "statement", catalogue),
+        controls=_ids(item, "control", catalogue),
+        deviations=tuple(Deviation(*mark.args, **mark.kwargs) for mark in item.iter_markers("deviates")),
+        needs=_needs(item),
+        profile=_profile(item),
+        exclusive=_exclusive(item),
+    )
+    strangers = {deviation.statement for deviation in marks.deviations} - set(marks.statements)
+    if strangers:
+        raise UsageError(f"{item.nodeid}: deviates({', '.join(sorted(strangers))}) without statement() of that ID")
+    if not marks.ids and "scenario" in getattr(item, "fixturenames", ()):
+        raise UsageError(f"{item.nodeid}: a scenario needs @pytest.mark.statement or @pytest.mark.control")
+    return marks
+
+
+def _ids(item: pytest.Item, marker: str, catalogue: Catalogue) -> tuple[str, ...]:
+    ids = tuple(dict.fromkeys(str(argument) for mark in item.iter_markers(marker) for argument in mark.args))
+    for identifier in ids:
+        if identifier not in catalogue:
+            raise UsageError(f"{item.nodeid}: {marker}({identifier!r}): the catalogue has no such statement")
+    return ids
+
+
+def _needs(item: pytest.Item) -> frozenset[str]:
+    needs = frozenset(str(argument) for mark in item.iter_markers("needs") for argument in mark.args)
+    unknown = needs - set(get_args(Capability))
+    if unknown:
+        raise UsageError(f"{item.nodeid}: needs({', '.join(sorted(unknown))}): known are {get_args(Capability)}")
+    return needs
+
+
+def _profile(item: pytest.Item) -> tuple[str, Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]] | None:
+    mark = item.get_closest_marker("profile")
+    if mark is None:
+        return None
+
+    def fields(name: str, off: Any = None, on: Any = None) -> tuple[str, Any, Any]:
+        return name, off or {}, on or {}
+
+    return fields(*mark.args, **mark.kwargs)
+
+
+def _exclusive(item: pytest.Item) -> str | None:
+    mark = item.get_closest_marker("exclusive")
+    if mark is None:
+        return None
+    if mark.args not in (("cluster",), ("node",)):
+        raise UsageError(f"{item.nodeid}: exclusive{mark.args}: say 'cluster' or 'node'")
+    return str(mark.args[0])

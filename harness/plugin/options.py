@@ -1,0 +1,101 @@
+"""The command line of a run: what each option means, and one clear line for each that cannot be."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness import releases
+from harness.clusters import profile
+from harness.clusters.profile import Profile
+from harness.errors import UsageError
+from harness.programs import Components
+from harness.releases import Release
+from harness.report import catalogue
+
+PROVIDERS = ("local",)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a run, checked."""
+
+    provider: str
+    release: Release
+    profile: Profile
+    components: Components
+    statements: frozenset[str] | None
+    controls: bool
+    rounds: int
+    seed: int | None
+    keep_cluster: bool
+    time_factor: float
+    reports: Path
+
+
+def add(parser: pytest.Parser) -> None:
+    """Declare the options; nothing is checked or started here."""
+    group = parser.getgroup("dra-e2e", "does the cluster do what the documentation of DRA says?")
+    group.addoption("--provider", default="local", help=f"where clusters come from: {', '.join(PROVIDERS)}")
+    group.addoption("--k8s", default=None, metavar="RELEASE", help="Kubernetes release, for example 1.37 (newest)")
+    group.addoption("--profile", default="features", help="a name in kind-configs/, or a kind Cluster file")
+    group.addoption("--statement", default=None, metavar="ID,GROUP", help="only these statements or groups")
+    group.addoption("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="replace a program")
+    group.addoption("--component-arg", action="append", default=[], metavar="NAME=FLAG", help="add a flag to a program")
+    group.addoption("--controls", action="store_true", help="apply each control's difference: every scenario must fail")
+    group.addoption("--rounds", type=int, default=1, metavar="N", help="run every scenario N times, in random order")
+    group.addoption("--seed", type=int, default=None, help="seed of the random order (printed)")
+    group.addoption("--keep-cluster", action="store_true", help="leave the clusters for `make down` or `make reap`")
+    group.addoption("--time-factor", type=float, default=1.0, help="stretch every deadline, for slow clusters")
+    group.addoption("--reports", type=Path, default=Path("reports"), metavar="DIR", help="where reports/<run>/ goes")
+
+
+def read(config: pytest.Config) -> Options:
+    """Check the command line. Raises UsageError with one line that says what to do."""
+    rounds: int = config.getoption("rounds")
+    seed: int | None = config.getoption("seed")
+    release = releases.get(config.getoption("k8s"))
+    chosen = profile.load(config.getoption("profile"))
+    chosen.resolve(release)
+    return Options(
+        provider=_provider(config.getoption("provider")),
+        release=release,
+        profile=chosen,
+        components=Components.parse(config.getoption("component"), config.getoption("component_arg")),
+        statements=_statements(config.getoption("statement")),
+        controls=config.getoption("controls"),
+        rounds=_at_least_one("--rounds", rounds),
+        seed=secrets.randbelow(2**32) if rounds > 1 and seed is None else seed,
+        keep_cluster=config.getoption("keep_cluster"),
+        time_factor=_positive("--time-factor", config.getoption("time_factor")),
+        reports=config.getoption("reports"),
+    )
+
+
+def _provider(name: str) -> str:
+    if name not in PROVIDERS:
+        raise UsageError(f"unknown provider {name!r}: choose one of {', '.join(PROVIDERS)}")
+    return name
+
+
+def _statements(selection: str | None) -> frozenset[str] | None:
+    return None if selection is None else frozenset(catalogue.load().select(selection))
+
+
+def _at_least_one(option: str, value: int) -> int:
+    if value < 1:
+        raise UsageError(f"{option} must be at least 1, not {value}")
+    return value
+
+
+def _positive(option: str, value: float) -> float:
+    if value <= 0:
+        raise UsageError(f"{option} must be greater than 0, not {value}")
+    return value
+
+
+def seeded(arguments: Sequence[str], seed: int) -> str:
+    """The command that repeats a run in the same random order."""
+    return " ".join(["pytest", *arguments, f"--seed={seed}"])

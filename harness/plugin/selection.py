@@ -1,0 +1,36 @@
+"""Which scenarios run, how often and in which order."""
+
+import random
+
+import pytest
+
+from harness.plugin.markers import Marks
+from harness.plugin.options import Options
+
+ROUND = "dra_e2e_round"
+MARKS = pytest.StashKey[Marks]()
+
+
+def select(items: list[pytest.Item], options: Options) -> list[pytest.Item]:
+    """Keep the chosen scenarios in `items`, shuffled where a seed is set; return the deselected ones."""
+    kept: list[pytest.Item] = []
+    deselected: list[pytest.Item] = []
+    for item in items:
+        (kept if _chosen(item.stash[MARKS], options) else deselected).append(item)
+    if options.seed is not None:
+        random.Random(options.seed).shuffle(kept)  # noqa: S311 - an order, not a secret
+    items[:] = kept
+    return deselected
+
+
+def _chosen(marks: Marks, options: Options) -> bool:
+    if options.controls and not marks.statements:
+        return False
+    return options.statements is None or bool(marks.ids & options.statements)
+
+
+def repeat(metafunc: pytest.Metafunc, rounds: int) -> None:
+    """Run a test `rounds` times: each round is a test of its own, so any worker can take it."""
+    if rounds > 1:
+        metafunc.fixturenames.append(ROUND)
+        metafunc.parametrize(ROUND, range(rounds), ids=[f"round{number}" for number in range(1, rounds + 1)])
