@@ -1,0 +1,74 @@
+# Two commands do everything on a fresh machine: `make e2e` and `make test`. Each sets up what it needs.
+
+PYTHON   ?= python3
+PROVIDER ?= local
+K8S      ?=
+ARGS     ?=
+WORKERS  ?= 4
+N        ?= 20
+GROUP    ?=
+
+VENV   := .venv
+PY     := $(VENV)/bin/python
+PYTEST := $(PY) -m pytest
+CLUSTER := --provider $(PROVIDER) $(if $(K8S),--k8s $(K8S))
+PARALLEL := -n $(WORKERS) --dist worksteal
+
+.DEFAULT_GOAL := help
+.PHONY: help setup e2e test lint unit smoke controls soak up down reap bench lock protos
+
+help: ## what there is
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## /\1\t/' | expand -t 12
+
+$(VENV)/.ready: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "dra-e2e needs Python 3.11 or newer; name one with PYTHON=…" >&2; exit 4; }
+	@echo "setting up $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+setup: $(VENV)/.ready ## the virtual environment with the locked dependencies
+
+e2e: setup ## the whole suite and its report (PROVIDER=, K8S=, ARGS="-k taint")
+	$(PYTEST) scenarios $(CLUSTER) $(PARALLEL) $(ARGS)
+
+test: lint unit smoke ## the project's own tests, linters, type checks and a smoke run
+
+lint: setup
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	PYTHONPATH=. $(VENV)/bin/lint-imports
+
+unit: setup
+	$(PYTEST) tests $(ARGS)
+
+smoke: setup
+	$(PYTEST) scenarios --provider local --statement WF-05,WF-09 $(ARGS)
+
+controls: setup ## every scenario with its control's difference applied: each must fail
+	$(PYTEST) scenarios $(CLUSTER) $(PARALLEL) --controls $(ARGS)
+
+soak: setup ## GROUP=workflow N=20: a group N times in random order
+	$(PYTEST) scenarios$(if $(GROUP),/$(GROUP)) $(CLUSTER) $(PARALLEL) --rounds $(N) $(ARGS)
+
+up: setup ## a cluster with the fake driver to play with
+	$(PY) -m harness up $(CLUSTER) $(ARGS)
+
+down: setup ## remove it
+	$(PY) -m harness down
+
+reap: setup ## remove whatever a killed run left behind
+	$(PY) -m harness reap $(ARGS)
+
+bench: setup ## start-up, overhead and wake-up times, with plots
+	$(PY) -m harness bench $(CLUSTER) $(ARGS)
+
+lock: setup ## lock the dependencies anew
+	$(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
+	  --no-emit-trusted-host --no-emit-find-links --group dev --output-file requirements.lock pyproject.toml
+
+protos: setup ## generate the messages of CRI and DRA anew
+	$(PY) -m fake_driver.protos.generate
+	$(PY) -m harness.clusters.local.cri.generate

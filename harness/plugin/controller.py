@@ -1,0 +1,168 @@
+"""The process that starts a run: it owns the clusters, collects the results and writes the report."""
+
+import contextlib
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import programs
+from harness.clusters import reaper
+from harness.clusters.local.cluster import PROGRAMS
+from harness.clusters.pool import Pool
+from harness.clusters.run import Run
+from harness.errors import HarnessError
+from harness.plugin.options import Options
+from harness.plugin.results import Results
+from harness.report import Host, Replacement, Report, assess, catalogue, column, exit_code, headline, write
+from harness.report import Run as RunFacts
+
+INTERRUPTED = 2
+INFRASTRUCTURE = 3
+
+
+class Controller:
+    """Everything that happens once per run, in the process the user started."""
+
+    def __init__(self, config: pytest.Config, options: Options) -> None:
+        self._config = config
+        self._options = options
+        self._results = Results()
+        self._run: Run | None = None
+        self._started = datetime.now(UTC)
+        self._clock = time.monotonic()
+        self._warnings: list[str] = []
+        self._report: tuple[Report, Path] | None = None
+
+    # -- before the first scenario ------------------------------------------------------------------------------
+
+    def run(self) -> Run:
+        """The run, made on first need: what dead runs left behind is removed and the programs are there."""
+        if self._run is None:
+            if reaped := reaper.reap():
+                print(f"dra-e2e: removed what dead runs left behind: {', '.join(reaped)}", file=sys.stderr)
+            self._run = Run.create()
+            if self._options.keep_cluster:
+                self._run.keep()
+        return self._run
+
+    def prepare(self) -> None:
+        """Have the programs at hand, with progress, before workers wait for them."""
+        self.run()
+        wanted = [name for name in PROGRAMS if name not in self._options.components.replacements]
+        programs.get_all(wanted, self._options.release)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """xdist: tell a worker which run it belongs to."""
+        node.workerinput["dra_e2e_run"] = str(self.run().directory)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """xdist: the last moment before workers begin; the programs are fetched once, where the user sees it."""
+        if ids:
+            self.prepare()
+
+    # -- while it runs ------------------------------------------------------------------------------------------
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take in what a worker, or this process itself, says about a scenario."""
+        self._results.add(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """xdist: a worker also tells what it had collected, selected or not."""
+        output: Mapping[str, Any] = getattr(node, "workeroutput", {})
+        self.collected(output.get("dra_e2e_collected", []))
+
+    def collected(self, scenarios: list[dict[str, Any]]) -> None:
+        """Remember every scenario there is: what was not selected or did not run has its verdict, too."""
+        self._results.collected(scenarios)
+
+    # -- at the end ---------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write the report, remove the clusters, and turn the verdicts into the exit code."""
+        if self._run is None:
+            return
+        try:
+            if self._results.any() and not self._options.controls:
+                self._write_report(self._run, interrupted=exitstatus == INTERRUPTED)
+        except HarnessError as error:
+            self._warnings.append(str(error))
+            session.exitstatus = INFRASTRUCTURE
+        finally:
+            self._end(self._run)
+        if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and self._report:
+            session.exitstatus = max(exit_code(self._report[0].statements), self._results.exit_code())
+
+    def _end(self, run: Run) -> None:
+        if self._options.keep_cluster:
+            run.release()
+            return
+        try:
+            reaper.remove(run)
+        except HarnessError as error:
+            self._warnings.append(str(error))
+
+    def _write_report(self, run: Run, *, interrupted: bool) -> None:
+        options = self._options
+        pool = Pool.of(run, options.release, options.components)
+        facts, notes = column.of_clusters(pool.clusters(), options.profile.name)
+        replacements = options.components.replacements.values()
+        report = Report(
+            RunFacts(
+                id=run.id,
+                started=self._started.isoformat(timespec="seconds"),
+                duration=round(time.monotonic() - self._clock, 1),
+                releases=(facts,) if facts else (),
+                host=Host(sys.platform, platform.machine(), os.cpu_count() or 0),
+                command=("pytest", *self._config.invocation_params.args),
+                seed=options.seed,
+                interrupted=interrupted,
+                replacements=tuple(Replacement(p.name, p.version, p.sha256) for p in replacements),
+                warnings=(*self._warnings, *notes, *options.profile.resolve(options.release).notes),
+            ),
+            assess(
+                catalogue.load(),
+                self._results.all(),
+                release=options.release.minor,
+                provider=options.provider,
+                selected=options.statements,
+            ),
+        )
+        directory = self.directory()
+        write(report, directory)
+        self._report = (report, directory)
+
+    def directory(self) -> Path:
+        """Where the report of this run goes."""
+        return self._options.reports / f"{self._started:%Y%m%d-%H%M%S}-{self.run().id}"
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Tell the answer in one sentence, and where to read on."""
+        if self._report:
+            report, directory = self._report
+            terminalreporter.section("does the cluster do what the documents say?")
+            terminalreporter.line(headline(report))
+            for statement in report.statements:
+                if statement.verdict in ("broken", "error", "unproved"):
+                    terminalreporter.line(f"  {statement.id} {statement.verdict}: {statement.reason}")
+            terminalreporter.line(f"report: {directory / 'index.html'}")
+        if self._options.seed is not None:
+            terminalreporter.line(f"random order: --seed={self._options.seed}")
+        for warning in self._warnings:
+            terminalreporter.line(f"dra-e2e: {warning}")
+
+    def pytest_unconfigure(self) -> None:
+        """Nothing stays where the session never got to its end."""
+        if self._run is not None and self._run.directory.exists() and not self._options.keep_cluster:
+            with contextlib.suppress(HarnessError):
+                reaper.remove(self._run)

@@ -1,0 +1,46 @@
+"""The results of the scenarios, as the controlling process gathers them from its workers."""
+
+from typing import Any
+
+import pytest
+
+from harness.report import ScenarioResult
+
+#: The attribute by which a test report carries a scenario's result from worker to controller (plain data).
+ATTRIBUTE = "dra_e2e"
+
+
+class Results:
+    """Every scenario's result; of several reports on one scenario (call, teardown) the worst outcome stays."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, Any]] = {}
+        self._finished: dict[str, dict[str, Any]] = {}
+        self._others = 0
+
+    def add(self, report: pytest.TestReport) -> None:
+        """Take in a report; tests that are no scenarios only count for the exit code."""
+        data: dict[str, Any] | None = getattr(report, ATTRIBUTE, None)
+        if data is None:
+            self._others |= int(report.failed)
+            return
+        earlier = self._finished.get(report.nodeid)
+        if earlier is None or data["outcome"] in ("error", "failed"):
+            self._finished[report.nodeid] = data
+
+    def collected(self, scenarios: list[dict[str, Any]]) -> None:
+        """Take in scenarios that exist, selected or not."""
+        for scenario in scenarios:
+            self._known[scenario["nodeid"]] = scenario
+
+    def any(self) -> bool:
+        """Whether a scenario came to a result."""
+        return bool(self._finished)
+
+    def all(self) -> list[ScenarioResult]:
+        """Results of all scenarios, those without one included."""
+        return [ScenarioResult.from_json(data) for data in {**self._known, **self._finished}.values()]
+
+    def exit_code(self) -> int:
+        """1 where a test that is no scenario failed."""
+        return self._others

@@ -1,0 +1,160 @@
+"""What a scenario works with: its own namespace, driver names and nodes on a cluster it may share with others."""
+
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from fake_driver.inventory import Pool
+from harness.clusters.protocol import BareNode, Cluster
+from harness.drivers import Driver, DriverHost
+from harness.evidence import Recorder, name_of
+from harness.kube import Barrier, Client, Waiter, builders
+from harness.kube.resources import resource
+from harness.releases import Release
+
+Object = dict[str, Any]
+
+#: The label of everything a scenario creates, and the taint of the bare nodes it has for itself.
+LABEL = "dra-e2e/scenario"
+
+#: A namespace and a driver name must have room for a suffix within 63 characters.
+_NAME_LENGTH = 32
+
+
+class Scenario:
+    """One scenario's part of a cluster. What it creates is labelled, in its own namespace, and removed by `close`."""
+
+    def __init__(
+        self, name: str, cluster: Cluster, client: Client, drivers: DriverHost, scheduler: str, time_factor: float
+    ) -> None:
+        self.namespace = f"{_slug(name)}-{secrets.token_hex(2)}"
+        self.cluster = cluster
+        self.client = client.in_namespace(self.namespace)
+        self.recorder = Recorder()
+        self.waiter = Waiter(self.client, observer=self.recorder, time_factor=time_factor)
+        self.barrier = Barrier(self.client, self.waiter, image=cluster.image)
+        #: The scheduler profile that no other scenario uses at the same time: its metrics are this scenario's.
+        self.scheduler_name = scheduler
+        self._drivers = drivers
+        self._cleanup = ExitStack()
+        self.client.create(builders.namespace(self.namespace, labels={LABEL: self.namespace}))
+
+    @property
+    def release(self) -> Release:
+        """The release of the cluster's control plane."""
+        return self.cluster.release
+
+    @property
+    def node(self) -> str:
+        """A node with a kubelet; scenarios spread over them by their names."""
+        return self.nodes(1)[0]
+
+    def nodes(self, count: int) -> tuple[str, ...]:
+        """Different nodes with a kubelet. Raises AssertionError when there are fewer: say `needs` in the scenario."""
+        names = self.cluster.kubelet_nodes()
+        assert len(names) >= count, f"the scenario needs {count} nodes with a kubelet, the cluster has {len(names)}"
+        first = sum(self.namespace.encode()) % len(names)
+        return tuple(names[(first + step) % len(names)] for step in range(count))
+
+    # -- arranging ----------------------------------------------------------------------------------------------
+
+    def driver(self, *pools: Pool, node: str | None = None, plugin: bool = True, device_class: bool = True) -> Driver:
+        """A fake driver of its own name that has published `pools` when this returns.
+
+        A pool that names no node goes to `node` (default: `self.node`). With `plugin` the driver is registered with
+        the kubelets of its nodes; without, devices can be allocated but no Pod with them starts. With `device_class`
+        the class of the driver's own name selects all its devices.
+        """
+        name = f"gpu-{secrets.token_hex(2)}.{self.namespace}.example.com"
+        driver = self._drivers.start(name, plugin=plugin)
+        self._cleanup.callback(driver.withdraw)
+        if device_class:
+            self.create(builders.device_class(name, driver=name))
+        driver.set_pools(pools, default_node=node or self.node)
+        self.recorder.note(f"driver {name} has published {sum(len(pool.devices) for pool in pools)} devices")
+        return driver
+
+    def bare_nodes(self, *nodes: BareNode) -> tuple[str, ...]:
+        """Nodes without a kubelet that only this scenario's Pods tolerate; their names get the scenario's as prefix."""
+        own = {"key": LABEL, "value": self.namespace, "effect": "NoSchedule"}
+        renamed = tuple(
+            BareNode(
+                f"{self.namespace}-{node.name}",
+                node.capacity,
+                {**node.labels, LABEL: self.namespace},
+                (*node.taints, own),
+                node.declared_features,
+            )
+            for node in nodes
+        )
+        names = tuple(node.name for node in renamed)
+        self._cleanup.callback(self.cluster.remove_bare_nodes, names)
+        self.cluster.add_bare_nodes(renamed)
+        return names
+
+    def create(self, obj: Object) -> Object:
+        """Create an object as part of this scenario and return it as stored."""
+        body = self.client.complete(obj)
+        body["metadata"].setdefault("labels", {})[LABEL] = self.namespace
+        if body["kind"] == "Pod":
+            self._at_home(body["spec"])
+        stored = self.client.create(body)
+        if not resource(stored["kind"]).namespaced:
+            self._cleanup.callback(self.client.delete, stored, missing_ok=True)
+        self.recorder.note(f"created {name_of(stored)}", stored)
+        return stored
+
+    def _at_home(self, spec: Object) -> None:
+        """Let a Pod run where this scenario is: on its own bare nodes, with an image that is there."""
+        spec.setdefault("tolerations", []).append(
+            {"key": LABEL, "operator": "Equal", "value": self.namespace, "effect": "NoSchedule"}
+        )
+        for container in (*spec.get("initContainers", ()), *spec["containers"]):
+            container.setdefault("image", self.cluster.image)
+
+    # -- acting -------------------------------------------------------------------------------------------------
+
+    def delete(self, obj: Object) -> None:
+        """Delete an object and wait until it is gone."""
+        self.client.delete(obj, missing_ok=True)
+        self.recorder.note(f"deleted {name_of(obj)}", obj)
+        self.waiter.gone(obj)
+
+    def get(self, obj: Object) -> Object:
+        """The object as it is now."""
+        return self.client.get(obj)
+
+    def on_exit(self, undo: Callable[[], object]) -> None:
+        """Undo something that reaches further than objects when the scenario ends, whatever its outcome."""
+        self._cleanup.callback(undo)
+
+    def note(self, text: str) -> None:
+        """Add a line to the report's timeline of this scenario."""
+        self.recorder.note(text)
+
+    # -- leaving ------------------------------------------------------------------------------------------------
+
+    def marks(self) -> Sequence[str]:
+        """Names by which log and audit lines of this scenario are known."""
+        return (self.namespace,)
+
+    def close(self) -> None:
+        """Remove everything the scenario made. Pods go first: their devices are unprepared by the driver still there."""
+        self.client.delete_collection("ReplicaSet")
+        self.client.delete_collection("Job")
+        self.client.delete_collection("Pod")
+        try:
+            self.waiter.silent().none_left("Pod")
+        finally:
+            try:
+                self._cleanup.close()
+            finally:
+                self.client.delete("Namespace", self.namespace, missing_ok=True)
+
+
+def _slug(name: str) -> str:
+    """A DNS label of a test's name: the words that tell it apart are at its end as often as at its start."""
+    words = re.sub(r"[^a-z0-9]+", "-", name.removeprefix("test_").lower())
+    return words[:_NAME_LENGTH].strip("-")

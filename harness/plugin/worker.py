@@ -1,0 +1,151 @@
+"""The process that runs scenarios: it attaches to the run's clusters and reports what each scenario came to."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.clusters.pool import Pool
+from harness.clusters.profile import Profile, load
+from harness.clusters.protocol import Cluster
+from harness.clusters.run import Run
+from harness.drivers import DriverHost
+from harness.errors import HarnessError
+from harness.kube import Client
+from harness.plugin.markers import Marks
+from harness.plugin.options import Options
+from harness.plugin.scenario import Scenario
+
+#: The scheduler profiles of kind-configs/scheduler.yaml that are lent to scenarios.
+SCHEDULERS = 16
+
+
+@dataclass
+class Place:
+    """A cluster as this worker uses it."""
+
+    cluster: Cluster
+    client: Client
+    drivers: DriverHost
+    exclusive: bool
+
+
+@dataclass
+class Worker:
+    """All that the scenarios of one process share."""
+
+    options: Options
+    run: Run
+    number: int
+    _places: dict[str, Place] = field(default_factory=dict)
+    _leaving: list[Future[None]] = field(default_factory=list)
+    _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2, "leaving"))
+
+    def __post_init__(self) -> None:
+        self._pool = Pool.of(self.run, self.options.release, self.options.components)
+
+    @contextmanager
+    def scenario(self, name: str, marks: Marks) -> Iterator[Scenario]:
+        """Lend a scenario its part of a cluster. It is cleared away in the background, unless it was alone there."""
+        profile = self._profile(marks)
+        if marks.exclusive:
+            with self._pool.exclusive(profile) as cluster:
+                place = self._attach(cluster, exclusive=True)
+                try:
+                    scenario = self._scenario(name, place)
+                    try:
+                        yield scenario
+                    finally:
+                        scenario.close()
+                finally:
+                    place.drivers.close()
+            return
+        scenario = self._scenario(name, self._shared(profile))
+        try:
+            yield scenario
+        finally:
+            self._leaving.append(self._threads.submit(scenario.close))
+
+    def capabilities(self, marks: Marks) -> frozenset[str]:
+        """What the cluster for a scenario can show."""
+        return self._shared(self._profile(marks)).cluster.capabilities
+
+    def _profile(self, marks: Marks) -> Profile:
+        if marks.profile is None:
+            return self.options.profile
+        name, off, on = marks.profile
+        return load(name).variation(off=off, on=on)
+
+    def _scenario(self, name: str, place: Place) -> Scenario:
+        scheduler = f"dra-e2e-{self.number % SCHEDULERS}"
+        return Scenario(name, place.cluster, place.client, place.drivers, scheduler, self.options.time_factor)
+
+    def _shared(self, profile: Profile) -> Place:
+        if profile.key not in self._places:
+            self._places[profile.key] = self._attach(self._pool.shared(profile), exclusive=False)
+        return self._places[profile.key]
+
+    @staticmethod
+    def _attach(cluster: Cluster, *, exclusive: bool) -> Place:
+        client = Client(cluster.kubeconfig, cluster.release)
+        return Place(cluster, client, DriverHost(cluster, client), exclusive)
+
+    def close(self) -> list[str]:
+        """Wait until every scenario has left; returns what went wrong with that, a line each."""
+        trouble = []
+        for leaving in self._leaving:
+            try:
+                leaving.result()
+            except (HarnessError, AssertionError, Exception) as error:  # noqa: BLE001 - told, not hidden
+                trouble.append(f"{type(error).__name__}: {error}")
+        self._threads.shutdown()
+        for place in self._places.values():
+            place.drivers.close()
+        return trouble
+
+
+def now() -> str:
+    """The time as a report says it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass
+class Trace:
+    """What is known about a running scenario, for its result."""
+
+    marks: Marks
+    started: str = field(default_factory=now)
+    clock: float = field(default_factory=time.monotonic)
+    scenario: Scenario | None = None
+    skip: str | None = None
+    differences: list[str] = field(default_factory=list)
+    evidence: Path | None = None
+
+    def result(self, nodeid: str, outcome: str, reason: str, release: str, swapped: bool) -> dict[str, Any]:
+        """The scenario's result as plain data."""
+        return {
+            "nodeid": nodeid,
+            "outcome": outcome,
+            "statements": list(self.marks.statements),
+            "controls": list(self.marks.controls),
+            "deviates": [
+                {"statement": d.statement, "why": d.why, "where": list(d.where)}
+                for d in self.marks.deviations
+                if not d.where or release in d.where
+            ],
+            "reason": reason,
+            "skip": self.skip,
+            "started": self.started,
+            "duration": round(time.monotonic() - self.clock, 3),
+            "observed": self.scenario.recorder.entries() if self.scenario else [],
+            "evidence": str(self.evidence) if self.evidence else "",
+            "difference": self.differences[-1] if self.differences else "",
+            "swapped": swapped,
+            "notes": [],
+        }
