@@ -98,8 +98,8 @@ class Profile:
         return patches
 
     def _flags(self, component: str, patches: Mapping[str, list[Mapping[str, Any]]]) -> dict[str, str]:
-        section, flags = _KUBEADM_SECTIONS.get(component), {}
-        for patch in patches.get("ClusterConfiguration", ()) if section else ():
+        section, flags = _KUBEADM_SECTIONS.get(component, ""), {}
+        for patch in patches.get("ClusterConfiguration", ()):
             for item in (patch.get(section) or {}).get("extraArgs") or ():
                 if not isinstance(item, Mapping) or "name" not in item:
                     raise UsageError(f"profile {self.path}: extraArgs of {section} must be a list of name and value")
@@ -184,7 +184,8 @@ def _by_component(given: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Seq
 
 
 def _pairs(text: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) if "=" in pair else (pair, "true") for pair in text.split(",") if pair)
+    pairs = (pair.partition("=") for pair in text.split(",") if pair)
+    return {name: value if equals else "true" for name, equals, value in pairs}
 
 
 def _gates(given: Mapping[str, Any], path: Path) -> dict[str, bool]:

@@ -31,9 +31,10 @@ class Endpoint:
         """What it answers to GET; InfrastructureError when it does not answer 200."""
         return self._send("GET", path, None).data.decode()
 
-    def get(self, path: str) -> Any:
-        """The JSON it answers to GET."""
-        return json.loads(self.text(path))
+    def get(self, path: str) -> dict[str, Any]:
+        """The JSON object it answers to GET."""
+        answer: dict[str, Any] = json.loads(self.text(path))
+        return answer
 
     def post(self, path: str, body: Mapping[str, Any]) -> bool:
         """Create an object; False when it is there already."""

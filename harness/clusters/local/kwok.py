@@ -9,7 +9,8 @@ from harness.clusters.local.endpoint import Endpoint
 from harness.clusters.protocol import BareNode
 
 _ANNOTATION = {"kwok.x-k8s.io/node": "fake"}
-_USER = "dra-e2e:kwok"
+#: The Kubernetes user as whom kwok acts.
+USER = "dra-e2e:kwok"
 _READ, _READ_WRITE = ["get", "list", "watch"], ["get", "list", "watch", "create", "update", "patch", "delete"]
 _RULES = [
     {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": _READ_WRITE},
@@ -19,11 +20,6 @@ _RULES = [
     {"apiGroups": [""], "resources": ["configmaps", "secrets"], "verbs": _READ},
 ]
 _WRITERS = 16
-
-
-def user() -> str:
-    """The Kubernetes user as whom kwok acts."""
-    return _USER
 
 
 def command(program: Path, kubeconfig: Path) -> list[str]:
@@ -45,13 +41,13 @@ def command(program: Path, kubeconfig: Path) -> list[str]:
 def authorize(apiserver: Endpoint) -> None:
     """Give kwok's user what it needs, and no more."""
     rbac, group = "/apis/rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io"
-    role = {"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": {"name": _USER}, "rules": _RULES}
+    role = {"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": {"name": USER}, "rules": _RULES}
     binding = {
         "apiVersion": f"{group}/v1",
         "kind": "ClusterRoleBinding",
-        "metadata": {"name": _USER},
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": _USER},
-        "subjects": [{"apiGroup": group, "kind": "User", "name": _USER}],
+        "metadata": {"name": USER},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": USER},
+        "subjects": [{"apiGroup": group, "kind": "User", "name": USER}],
     }
     apiserver.post(f"{rbac}/clusterroles", role)
     apiserver.post(f"{rbac}/clusterrolebindings", binding)

@@ -12,7 +12,8 @@ _INTERVAL = 0.03  # seconds; a health endpoint answers in a millisecond or two
 def await_ready(what: str, ready: Callable[[], bool], processes: Iterable[Process], timeout: float) -> None:
     """Return when `ready` says so.
 
-    Raises InfrastructureError with the last words of the program that ended meanwhile, or of all after `timeout` seconds.
+    Raises InfrastructureError with the last words of the program that ended meanwhile, or of all of them after
+    `timeout` seconds.
     """
     watched = tuple(processes)
     deadline = time.monotonic() + timeout

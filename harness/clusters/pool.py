@@ -1,0 +1,167 @@
+"""The clusters of a run: one per profile that all workers share, and a few that are lent to one scenario at a time."""
+
+import hashlib
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from filelock import FileLock, Timeout
+
+from harness.clusters.profile import Profile
+from harness.clusters.protocol import Cluster
+from harness.clusters.run import Run
+from harness.errors import InfrastructureError
+
+_TURN = 0.1  # seconds to wait for one slot before looking at the next
+
+
+class PooledCluster(Cluster, Protocol):
+    """What the pool itself asks of a cluster."""
+
+    def reset(self) -> None:
+        """Bring every component back to how the cluster was started."""
+
+    def is_healthy(self) -> bool:
+        """Whether every component is well and every node takes Pods."""
+
+
+C = TypeVar("C", bound=PooledCluster)
+
+
+class Provider(Protocol[C]):
+    """Makes clusters of one kind, for one release."""
+
+    def start(self, directory: Path, *, name: str, profile: Profile) -> C:
+        """Start a cluster that keeps its files in this directory, which does not exist yet."""
+
+    def attach(self, directory: Path) -> C:
+        """The cluster that another process of the run started there; InfrastructureError when there is none."""
+
+
+@dataclass
+class Lease(Generic[C]):
+    """A cluster that nobody else uses until it is given back."""
+
+    cluster: C
+    dirty: bool = False
+    """Set it when the cluster shall not be lent again."""
+
+
+class Pool(Generic[C]):
+    """Any process of the run may have its own; they meet in the run's directory. The run's owner removes everything."""
+
+    def __init__(self, run: Run, provider: Provider[C], *, exclusive_limit: int = 2) -> None:
+        self._run = run
+        self._provider = provider
+        self._slots = [_Slot(run.directory / f"x{number}") for number in range(exclusive_limit)]
+        self._shared: dict[str, C] = {}
+
+    def shared(self, profile: Profile) -> C:
+        """The cluster of this profile that all workers use, started by whoever asks first.
+
+        Raises InfrastructureError, for the later ones with the text of the first, when it cannot be started.
+        """
+        if profile.key not in self._shared:
+            # Short, because socket paths lie below it.
+            directory = self._run.directory / f"s{hashlib.sha256(profile.key.encode()).hexdigest()[:4]}"
+            with FileLock(f"{directory}.lock"):
+                self._shared[profile.key] = self._start_once(directory, profile)
+        return self._shared[profile.key]
+
+    @contextmanager
+    def exclusive(self, profile: Profile) -> Iterator[Lease[C]]:
+        """Lend a cluster of this profile alone; waits while all are lent.
+
+        It is lent again when it is healthy after its components are back to how they were, and not marked dirty.
+        """
+        slot = self._free_slot(profile.key)
+        try:
+            lease = Lease(self._lend(slot, profile))
+            slot.lent.touch()
+            try:
+                yield lease
+            except BaseException:
+                lease.dirty = True
+                raise
+            finally:
+                self._take_back(slot, lease)
+        finally:
+            slot.lock.release()
+
+    def _start_once(self, directory: Path, profile: Profile) -> C:
+        failed, started = Path(f"{directory}.failed"), Path(f"{directory}.started")
+        if failed.exists():
+            raise InfrastructureError(failed.read_text())
+        if started.exists():
+            return self._provider.attach(directory)
+        shutil.rmtree(directory, ignore_errors=True)
+        try:
+            cluster = self._provider.start(directory, name=f"shared-{profile.key}", profile=profile)
+        except InfrastructureError as error:
+            failed.write_text(str(error))
+            raise
+        started.touch()
+        return cluster
+
+    def _free_slot(self, key: str) -> "_Slot":
+        """A slot that is ours from now on: with such a cluster rather than an empty one rather than another."""
+        turn = 0.0
+        while True:
+            for slot in sorted(self._slots, key=lambda slot: {key: 0, "": 1}.get(slot.key, 2)):
+                try:
+                    slot.lock.acquire(timeout=turn)
+                except Timeout:
+                    continue
+                return slot
+            turn = _TURN
+
+    def _lend(self, slot: "_Slot", profile: Profile) -> C:
+        if slot.lent.exists():  # its borrower died with it in an unknown state
+            self._discard(slot)
+        if slot.key == profile.key:
+            return self._provider.attach(slot.directory)
+        self._discard(slot)
+        cluster = self._provider.start(slot.directory, name=f"{slot.directory.name}-{profile.key}", profile=profile)
+        slot.key_file.write_text(profile.key)
+        return cluster
+
+    def _take_back(self, slot: "_Slot", lease: Lease[C]) -> None:
+        if not lease.dirty:
+            try:
+                lease.cluster.reset()
+                lease.dirty = not lease.cluster.is_healthy()
+            except InfrastructureError as error:
+                print(f"dra-e2e: {lease.cluster.name} is not lent again: {error}", file=sys.stderr)
+                lease.dirty = True
+        if lease.dirty:
+            self._discard(slot)
+        slot.lent.unlink(missing_ok=True)
+
+    def _discard(self, slot: "_Slot") -> None:
+        if slot.key:
+            self._provider.attach(slot.directory).delete()
+        shutil.rmtree(slot.directory, ignore_errors=True)
+        slot.key_file.unlink(missing_ok=True)
+        slot.lent.unlink(missing_ok=True)
+
+
+class _Slot:
+    """A place for one lent cluster, held by whoever holds its lock."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.lock = FileLock(f"{directory}.lock")
+        self.key_file = Path(f"{directory}.key")
+        self.lent = Path(f"{directory}.lent")
+
+    @property
+    def key(self) -> str:
+        """The key of its cluster's profile; empty without a cluster."""
+        try:
+            return self.key_file.read_text()
+        except FileNotFoundError:
+            return ""
