@@ -5,9 +5,8 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 from filelock import FileLock, Timeout
 
@@ -29,38 +28,27 @@ class PooledCluster(Cluster, Protocol):
         """Whether every component is well and every node takes Pods."""
 
 
-C = TypeVar("C", bound=PooledCluster)
-
-
-class Provider(Protocol[C]):
+class Provider(Protocol):
     """Makes clusters of one kind, for one release."""
 
-    def start(self, directory: Path, *, name: str, profile: Profile) -> C:
+    def start(self, directory: Path, *, name: str, profile: Profile) -> PooledCluster:
         """Start a cluster that keeps its files in this directory, which does not exist yet."""
 
-    def attach(self, directory: Path) -> C:
+    def attach(self, directory: Path) -> PooledCluster:
         """The cluster that another process of the run started there; InfrastructureError when there is none."""
 
 
-@dataclass
-class Lease(Generic[C]):
-    """A cluster that nobody else uses until it is given back."""
-
-    cluster: C
-    dirty: bool = False
-    """Set it when the cluster shall not be lent again."""
-
-
-class Pool(Generic[C]):
+class Pool:
     """Any process of the run may have its own; they meet in the run's directory. The run's owner removes everything."""
 
-    def __init__(self, run: Run, provider: Provider[C], *, exclusive_limit: int = 2) -> None:
+    def __init__(self, run: Run, provider: Provider, *, exclusive_limit: int = 2) -> None:
         self._run = run
         self._provider = provider
         self._slots = [_Slot(run.directory / f"x{number}") for number in range(exclusive_limit)]
-        self._shared: dict[str, C] = {}
+        self._shared: dict[str, PooledCluster] = {}
+        self._spoilt: set[str] = set()
 
-    def shared(self, profile: Profile) -> C:
+    def shared(self, profile: Profile) -> PooledCluster:
         """The cluster of this profile that all workers use, started by whoever asks first.
 
         Raises InfrastructureError, for the later ones with the text of the first, when it cannot be started.
@@ -73,26 +61,35 @@ class Pool(Generic[C]):
         return self._shared[profile.key]
 
     @contextmanager
-    def exclusive(self, profile: Profile) -> Iterator[Lease[C]]:
+    def exclusive(self, profile: Profile) -> Iterator[PooledCluster]:
         """Lend a cluster of this profile alone; waits while all are lent.
 
-        It is lent again when it is healthy after its components are back to how they were, and not marked dirty.
+        It is lent again when it is healthy after its components are back to how they were, unless the block raised
+        or called `spoil`.
         """
         slot = self._free_slot(profile.key)
         try:
-            lease = Lease(self._lend(slot, profile))
+            cluster = self._lend(slot, profile)
             slot.lent.touch()
             try:
-                yield lease
+                yield cluster
             except BaseException:
-                lease.dirty = True
+                self._discard(slot)
                 raise
-            finally:
-                self._take_back(slot, lease)
+            self._take_back(slot, cluster)
         finally:
             slot.lock.release()
 
-    def _start_once(self, directory: Path, profile: Profile) -> C:
+    def spoil(self, cluster: Cluster) -> None:
+        """Say that a lent cluster is in a state in which nobody else should have it."""
+        self._spoilt.add(cluster.name)
+
+    def clusters(self) -> list[PooledCluster]:
+        """All clusters that the run has now, shared and lent ones, whoever started them."""
+        shared = [Path(started).with_suffix("") for started in sorted(self._run.directory.glob("s*.started"))]
+        return [self._provider.attach(path) for path in (*shared, *(s.directory for s in self._slots if s.key))]
+
+    def _start_once(self, directory: Path, profile: Profile) -> PooledCluster:
         failed, started = Path(f"{directory}.failed"), Path(f"{directory}.started")
         if failed.exists():
             raise InfrastructureError(failed.read_text())
@@ -119,7 +116,7 @@ class Pool(Generic[C]):
                 return slot
             turn = _TURN
 
-    def _lend(self, slot: "_Slot", profile: Profile) -> C:
+    def _lend(self, slot: "_Slot", profile: Profile) -> PooledCluster:
         if slot.lent.exists():  # its borrower died with it in an unknown state
             self._discard(slot)
         if slot.key == profile.key:
@@ -129,17 +126,17 @@ class Pool(Generic[C]):
         slot.key_file.write_text(profile.key)
         return cluster
 
-    def _take_back(self, slot: "_Slot", lease: Lease[C]) -> None:
-        if not lease.dirty:
-            try:
-                lease.cluster.reset()
-                lease.dirty = not lease.cluster.is_healthy()
-            except InfrastructureError as error:
-                print(f"dra-e2e: {lease.cluster.name} is not lent again: {error}", file=sys.stderr)
-                lease.dirty = True
-        if lease.dirty:
-            self._discard(slot)
-        slot.lent.unlink(missing_ok=True)
+    def _take_back(self, slot: "_Slot", cluster: PooledCluster) -> None:
+        try:
+            if cluster.name not in self._spoilt:
+                cluster.reset()
+                if cluster.is_healthy():
+                    slot.lent.unlink()
+                    return
+        except InfrastructureError as error:
+            print(f"dra-e2e: {cluster.name} is not lent again: {error}", file=sys.stderr)
+        self._spoilt.discard(cluster.name)
+        self._discard(slot)
 
     def _discard(self, slot: "_Slot") -> None:
         if slot.key:

@@ -1,0 +1,1 @@
+"""The provider `local`: real components as processes of this host, on a container runtime that pretends."""

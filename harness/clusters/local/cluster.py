@@ -15,6 +15,9 @@ from harness.clusters.protocol import BareNode, Capability, Component
 from harness.errors import InfrastructureError
 from harness.releases import Release
 
+#: The programs that a local cluster may start.
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kwok")
+
 
 class LocalCluster:
     """Implements harness.clusters.protocol.Cluster. Any process of the run may attach to it by its directory."""

@@ -17,9 +17,6 @@ from harness.clusters.resolution import Resolution
 from harness.errors import InfrastructureError
 from harness.releases import Release
 
-#: The programs that a local cluster may start.
-PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kwok")
-
 _DEFAULT_SCHEDULER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 _TAKEN = "address already in use"
 
