@@ -1,0 +1,206 @@
+"""A driver in this process."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from fake_driver.api import Api
+from fake_driver.calls import Call, CallLog, registered
+from fake_driver.errors import ConfigError
+from fake_driver.faults import Faults
+from fake_driver.health import Health, HealthBoard
+from fake_driver.inventory import Device, Pool, place
+from fake_driver.kubelet_plugin import KubeletPlugin
+from fake_driver.node import Node
+from fake_driver.preparation import Preparation
+from fake_driver.services import Backing
+from fake_driver.slices import Publisher
+
+
+class LocalDriver:
+    """The `Driver` whose publisher and kubelet plugins run in this process."""
+
+    def __init__(self, api: Api, name: str, nodes: Iterable[Node], labels: Mapping[str, str] | None = None) -> None:
+        self._api = api
+        self._name = name
+        self._publisher = Publisher(api, name, labels)
+        self._faults = Faults()
+        self._health = HealthBoard()
+        self._log = CallLog()
+        self._lock = threading.Lock()
+        self._plugins = {node.name: KubeletPlugin(name, node, self._backing(node)) for node in nodes}
+        # How many calls there were when a plugin was started: its registration comes later.
+        self._started: dict[str, int] = {}
+
+    @property
+    def name(self) -> str:
+        """The driver's name."""
+        return self._name
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes on which the driver has a kubelet plugin."""
+        return tuple(self._plugins)
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """The pools as they are published."""
+        return self._publisher.pools
+
+    def set_pools(self, pools: Iterable[Pool]) -> None:
+        """Publish these pools in place of the ones before."""
+        with self._lock:
+            self._publisher.publish(place(pools, self.nodes))
+        self._health.wake()
+
+    def add_device(self, pool: str, device: Device) -> None:
+        """Add a device at the end of a pool."""
+
+        def added(devices: Mapping[str, Device]) -> Iterable[Device]:
+            if device.name in devices:
+                raise ConfigError(f"pool {pool!r} of {self._name} has a device {device.name!r} already")
+            return (*devices.values(), device)
+
+        self._change(pool, added)
+
+    def remove_device(self, pool: str, device: str) -> None:
+        """Take a device out of a pool."""
+        self._change(pool, lambda devices: [d for d in devices.values() if d is not self._found(devices, pool, device)])
+
+    def update_device(self, pool: str, device: str, **changes: Any) -> None:  # noqa: ANN401 (fields of Device)
+        """Replace fields of a device."""
+
+        def updated(devices: Mapping[str, Device]) -> Iterable[Device]:
+            changed = replace(self._found(devices, pool, device), **changes)
+            return [changed if name == device else other for name, other in devices.items()]
+
+        self._change(pool, updated)
+
+    def set_health(self, pool: str, device: str, health: Health) -> None:
+        """Report this health of a device to the kubelet."""
+        self._health.set(pool, device, health)
+
+    def fail_prepare(self, message: str, times: int | None = None, node: str | None = None) -> None:
+        """Answer NodePrepareResources with an error."""
+        self._faults.fail("NodePrepareResources", message, times, node)
+
+    def fail_unprepare(self, message: str, times: int | None = None, node: str | None = None) -> None:
+        """Answer NodeUnprepareResources with an error."""
+        self._faults.fail("NodeUnprepareResources", message, times, node)
+
+    def delay_prepare(self, seconds: float | None = None, times: int | None = None, node: str | None = None) -> None:
+        """Answer NodePrepareResources later."""
+        self._faults.delay("NodePrepareResources", seconds, times, node)
+
+    def delay_unprepare(self, seconds: float | None = None, times: int | None = None, node: str | None = None) -> None:
+        """Answer NodeUnprepareResources later."""
+        self._faults.delay("NodeUnprepareResources", seconds, times, node)
+
+    def clear_faults(self) -> None:
+        """End all failures and delays."""
+        self._faults.clear()
+
+    def drop_connection(self, node: str) -> None:
+        """Break the kubelet's connections; the plugin goes on serving."""
+        self._plugin(node).drop_connection()
+
+    def crash(self, node: str) -> None:
+        """Kill the driver on a node."""
+        self._publisher.suspend(node)
+        self._plugin(node).crash()
+
+    def restart(self, node: str) -> None:
+        """Crash on a node, unless it is down already, and start again."""
+        self.crash(node)
+        self.start(node)
+
+    def stop(self, node: str | None = None) -> None:
+        """End the driver in order, on a node or on all."""
+        for name in self._chosen(node):
+            self._publisher.suspend(name)
+            self._plugins[name].stop()
+
+    def start(self, node: str | None = None) -> None:
+        """Start what is not running. Raises ConfigError and ApiError."""
+        for name in self._chosen(node):
+            if not self._plugins[name].running:
+                self._started[name] = len(self._log.all())
+                self._plugins[name].start()
+            self._publisher.resume(name)
+
+    def wait_registered(self, timeout: float) -> None:
+        """Wait until the kubelets of all running plugins have taken them since their start."""
+        for node, plugin in self._plugins.items():
+            if plugin.running:
+                self._log.wait(registered(node), timeout, self._started[node])
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Every gRPC call so far."""
+        return self._log.all()
+
+    def wait_for_call(self, predicate: Callable[[Call], bool], timeout: float, after: int = 0) -> Call:
+        """The first call, from the `after`-th on, for which the predicate is true."""
+        return self._log.wait(predicate, timeout, after)
+
+    def close(self) -> None:
+        """End in order and leave slices and checkpoints as they are, for the driver's next life."""
+        self._faults.clear()
+        self._publisher.close()
+        for plugin in self._plugins.values():
+            plugin.stop()
+
+    def withdraw(self) -> None:
+        """End the driver everywhere and leave nothing of it."""
+        self._faults.clear()
+        for plugin in self._plugins.values():
+            plugin.remove()
+        self._publisher.withdraw()
+
+    def _backing(self, node: Node) -> Callable[[], Backing]:
+        def devices() -> Iterator[tuple[str, str]]:
+            return (
+                (pool.name, device.name)
+                for pool in self._publisher.pools
+                if pool.node in (None, node.name)
+                for device in pool.devices
+            )
+
+        def load() -> Backing:
+            preparation = Preparation(
+                self._api, self._name, node.checkpoint(self._name), node.cdi_dir, uuid_of=self._uuid_of
+            )
+            return Backing(self._name, node.name, preparation, self._faults, self._log, self._health, devices)
+
+        return load
+
+    def _uuid_of(self, pool: str, device: str) -> str:
+        found = next((p.device(device) for p in self._publisher.pools if p.name == pool), None)
+        # A device that is gone, or has no uuid, is still told apart.
+        return (found and found.uuid) or f"{pool}/{device}"
+
+    def _change(self, pool: str, change: Callable[[Mapping[str, Device]], Iterable[Device]]) -> None:
+        with self._lock:
+            pools = {p.name: p for p in self._publisher.pools}
+            if pool not in pools:
+                raise ConfigError(f"{self._name} has no pool {pool!r}, only {', '.join(pools) or 'none'}")
+            devices = change({device.name: device for device in pools[pool].devices})
+            pools[pool] = replace(pools[pool], devices=tuple(devices))
+            self._publisher.publish(pools.values())
+        self._health.wake()
+
+    def _found(self, devices: Mapping[str, Device], pool: str, device: str) -> Device:
+        if device not in devices:
+            raise ConfigError(f"pool {pool!r} of {self._name} has no device {device!r}")
+        return devices[device]
+
+    def _plugin(self, node: str) -> KubeletPlugin:
+        return self._plugins[self._chosen(node)[0]]
+
+    def _chosen(self, node: str | None) -> list[str]:
+        if node is not None and node not in self._plugins:
+            raise ConfigError(
+                f"{self._name} has no kubelet plugin on node {node!r}, only on {', '.join(self._plugins)}"
+            )
+        return [node] if node is not None else list(self._plugins)
