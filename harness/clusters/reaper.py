@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import time
 from collections.abc import Callable, Sequence
 
 import psutil
@@ -17,17 +18,19 @@ ProviderReaper = Callable[[Run], None]
 
 _RUN_ID = re.compile(r"[0-9a-f]{6}")
 _GRACE = 10.0  # seconds in which the kernel must have ended killed processes
+_LOOK = 0.05  # seconds between two looks at what is still there
 
 
 def kill_processes(run: Run) -> None:
     """Kill every process that carries the run's label, again until none is left: they may be starting others."""
+    deadline = time.monotonic() + _GRACE
     while victims := _labelled(run.id):
+        if time.monotonic() > deadline:
+            raise InfrastructureError(f"processes of run {run.id} survive SIGKILL: {[each.pid for each in victims]}")
         for victim in victims:
             with contextlib.suppress(psutil.NoSuchProcess):
                 victim.send_signal(signal.SIGKILL)
-        _, alive = psutil.wait_procs(victims, timeout=_GRACE)
-        if stuck := [process for process in alive if _runs(process)]:
-            raise InfrastructureError(f"processes of run {run.id} survive SIGKILL: {[p.pid for p in stuck]}")
+        psutil.wait_procs(victims, timeout=_LOOK)  # not longer: a zombie that init has not reaped yet does not count
 
 
 #: Every provider's reaper, in the order in which they are called.

@@ -11,6 +11,7 @@ from harness.clusters.local.pki import Authority, service_account_key, write_kub
 
 _SERVICE_RANGE = "10.96.0.0/16"
 _SERVICE_ADDRESS = "10.96.0.1"
+CLUSTER_DNS = "10.96.0.10"
 _CLIENT_RATE = {"qps": 1000, "burst": 2000}  # default limits would let many scenarios at once wait for each other
 
 _AUDIT_POLICY = {

@@ -11,12 +11,20 @@ from typing import Any
 
 import yaml
 
-from harness.clusters.local.control_plane import ControlPlane
+from harness.clusters.local.control_plane import CLUSTER_DNS, ControlPlane
 from harness.clusters.local.pki import write_private
 
-# A kubelet sets kernel parameters and writes links below /var/log. In a mount namespace of its own it sees the
-# former read-only and gets a /var/log of its own; the volumes that it mounts vanish with it, however it ends.
-_PRIVATE_HOST = 'mount --bind -o ro /proc/sys /proc/sys; mount -t tmpfs dra-e2e /var/log && exec "$0" "$@"'
+# A kubelet sets kernel parameters, writes links below /var/log and has the socket for device plugins below /var/lib,
+# whatever its flags say. In a mount namespace of its own it sees the first read-only and gets the others for itself;
+# the volumes that it mounts vanish with it, however it ends.
+_PRIVATE_HOST = " && ".join(
+    (
+        "mount --bind -o ro /proc/sys /proc/sys",
+        "mount -t tmpfs dra-e2e /var/log",
+        "mount -t tmpfs dra-e2e /var/lib",
+        'exec "$0" "$@"',
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,9 @@ class Kubelet:
             "podLogsDir": str(self.root / "pod-logs"),
             "volumePluginDir": str(self.root / "volume-plugins"),
             "resolvConf": "",
+            # Nothing answers there, but without it every Pod gets a warning event.
+            "clusterDNS": [CLUSTER_DNS],
+            "clusterDomain": "cluster.local",
             # Several kubelets share this host: none may manage its cgroups, swap, firewall or disks.
             "cgroupDriver": "cgroupfs",
             "cgroupsPerQOS": False,

@@ -32,6 +32,8 @@ class Process:
     created: float
     log: Path
     record: Path
+    log_offset: int = 0
+    """Where its own part of the log begins: a restarted program appends."""
 
     def alive(self) -> bool:
         """Whether it runs; a zombie does not."""
@@ -73,12 +75,11 @@ class Process:
             return not self.alive()
         return True
 
-    def last_words(self, count: int = 3) -> str:
+    def last_words(self, count: int = 2) -> str:
         """The last lines of its log that tell an error, or else the last lines."""
-        try:
-            lines = self.log.read_text(errors="replace").strip().splitlines()[-200:]
-        except FileNotFoundError:
-            return "it wrote no log"
+        with self.log.open("rb") as log:
+            log.seek(self.log_offset)
+            lines = log.read().decode(errors="replace").strip().splitlines()[-200:]
         telling = [line for line in lines if _TELLING.match(line)]
         return " | ".join((telling or lines)[-count:]) or "it wrote nothing"
 
@@ -97,6 +98,7 @@ def start(
     env = {key: os.environ[key] for key in _ENVIRONMENT if key in os.environ}
     env |= {**(environment or {}), LABEL: run_id}
     to_log = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    offset = log.stat().st_size if log.exists() else 0
     program = shutil.which(argv[0]) or argv[0]
     try:
         pid = os.posix_spawn(
@@ -112,7 +114,7 @@ def start(
         )
     except OSError as error:
         raise InfrastructureError(f"cannot start {name}: {program}: {error.strerror}") from error
-    process = Process(name, pid, psutil.Process(pid).create_time(), log, record)
+    process = Process(name, pid, psutil.Process(pid).create_time(), log, record, offset)
     temporary = record.with_suffix(".tmp")
     temporary.write_text(json.dumps(asdict(process), default=str))
     temporary.rename(record)
@@ -125,7 +127,7 @@ def find(directory: Path, name: str) -> Process | None:
         facts = json.loads(_record(directory, name).read_text())
     except FileNotFoundError:
         return None
-    return Process(facts["name"], facts["pid"], facts["created"], Path(facts["log"]), Path(facts["record"]))
+    return Process(**{**facts, "log": Path(facts["log"]), "record": Path(facts["record"])})
 
 
 def _record(directory: Path, name: str) -> Path:
