@@ -112,8 +112,8 @@ def _build(chosen: argparse.Namespace) -> int:
 
 def _diff(chosen: argparse.Namespace) -> int:
     found = report.diff(report.read(chosen.old), report.read(chosen.new))
-    Console().print(found)
-    return NEGATIVE if found.regressions else 0
+    found.print(Console())
+    return found.exit_code
 
 
 def _reap(chosen: argparse.Namespace) -> int:

@@ -76,6 +76,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.stash[selection.MARKS] = markers.read(item, statements)
     except HarnessError as error:
         raise pytest.UsageError(str(error)) from None
+    if listing := config.getoption("list_marks"):
+        marks = (item.stash[selection.MARKS] for item in scenarios)
+        rows = (f"{','.join(mark.statements)}\t{','.join(mark.controls)}\n" for mark in marks)
+        listing.write_text("".join(rows), encoding="utf-8")
     chosen = config.stash[OPTIONS]
     release = chosen.release.minor
     config.stash[COLLECTED] = [
@@ -154,7 +158,11 @@ def _skip_where_unseen(request: pytest.FixtureRequest, marks: markers.Marks, tra
 def _gates(marks: markers.Marks) -> set[str]:
     """The feature gates that the marked statements name; API groups, which have a slash or a dot, are not gates."""
     statements = catalogue.load()
-    named = {gate for identifier in marks.ids for gate in (*statements[identifier].gates, *statements[identifier].gates_extra)}
+    named = {
+        gate
+        for identifier in marks.ids
+        for gate in (*statements[identifier].gates, *statements[identifier].gates_extra)
+    }
     return {gate for gate in named if gate.isalnum()}
 
 

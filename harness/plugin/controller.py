@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from harness import programs
-from harness.clusters import reaper
+from harness.clusters import providers, reaper
 from harness.clusters.local.cluster import PROGRAMS
-from harness.clusters.pool import Pool
 from harness.clusters.run import Run
 from harness.errors import HarnessError
 from harness.plugin.options import Options
@@ -114,7 +113,7 @@ class Controller:
 
     def _write_report(self, run: Run, *, interrupted: bool) -> None:
         options = self._options
-        pool = Pool.of(run, options.release, options.components)
+        pool = providers.pool(options.provider, run, options.release, options.components)
         facts, notes = column.of_clusters(pool.clusters(), options.profile.name)
         replacements = options.components.replacements.values()
         report = Report(

@@ -10,12 +10,11 @@ import pytest
 from harness import releases
 from harness.clusters import profile
 from harness.clusters.profile import Profile
+from harness.clusters.providers import PROVIDERS
 from harness.errors import UsageError
 from harness.programs import Components
 from harness.releases import Release
 from harness.report import catalogue
-
-PROVIDERS = ("local",)
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ def add(parser: pytest.Parser) -> None:
     group.addoption("--seed", type=int, default=None, help="seed of the random order (printed)")
     group.addoption("--keep-cluster", action="store_true", help="leave the clusters for `make down` or `make reap`")
     group.addoption("--time-factor", type=float, default=1.0, help="stretch every deadline, for slow clusters")
+    group.addoption("--list-marks", type=Path, default=None, metavar="FILE", help="write the markers of all scenarios")
     group.addoption("--reports", type=Path, default=Path("reports"), metavar="DIR", help="where reports/<run>/ goes")
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from fake_driver.inventory import Pool
+from fake_driver.inventory import Pool, place
 from harness.clusters.protocol import BareNode, Cluster
 from harness.drivers import Driver, DriverHost
 from harness.evidence import Recorder, name_of
-from harness.kube import Barrier, Client, Waiter, builders
+from harness.kube import Barrier, Client, Waiter, builders, metrics
+from harness.kube.predicates import Predicate
 from harness.kube.resources import resource
 from harness.releases import Release
 
@@ -18,6 +19,9 @@ Object = dict[str, Any]
 
 #: The label of everything a scenario creates, and the taint of the bare nodes it has for itself.
 LABEL = "dra-e2e/scenario"
+
+#: Seconds that a cluster has for what it does at once on an idle machine.
+TIMEOUT = 30.0
 
 #: A namespace and a driver name must have room for a suffix within 63 characters.
 _NAME_LENGTH = 32
@@ -38,6 +42,8 @@ class Scenario:
         #: The scheduler profile that no other scenario uses at the same time: its metrics are this scenario's.
         self.scheduler_name = scheduler
         self._drivers = drivers
+        self._time_factor = time_factor
+        self._names: list[str] = []
         self._cleanup = ExitStack()
         self.client.create(builders.namespace(self.namespace, labels={LABEL: self.namespace}))
 
@@ -60,20 +66,30 @@ class Scenario:
 
     # -- arranging ----------------------------------------------------------------------------------------------
 
-    def driver(self, *pools: Pool, node: str | None = None, plugin: bool = True, device_class: bool = True) -> Driver:
-        """A fake driver of its own name that has published `pools` when this returns.
+    def driver(
+        self, *pools: Pool, nodes: Sequence[str] | None = None, plugin: bool = True, device_class: bool = True
+    ) -> Driver:
+        """A fake driver of its own name, with `pools` published and its plugin registered when this returns.
 
-        A pool that names no node goes to `node` (default: `self.node`). With `plugin` the driver is registered with
-        the kubelets of its nodes; without, devices can be allocated but no Pod with them starts. With `device_class`
-        the class of the driver's own name selects all its devices.
+        A pool that says nothing of where it is goes to each of `nodes` (default: `self.node`), named after the node.
+        Without `plugin` devices can be allocated, but no kubelet can start a Pod with them. With `device_class` a class
+        of the driver's own name selects all its devices.
         """
-        name = f"gpu-{secrets.token_hex(2)}.{self.namespace}.example.com"
-        driver = self._drivers.start(name, plugin=plugin)
-        self._cleanup.callback(driver.withdraw)
+        # The socket paths below the kubelet's directory leave a driver's name little room.
+        name = f"gpu-{secrets.token_hex(3)}.example.com"
+        where = [self.node] if nodes is None else list(nodes)
+        driver = self._drivers.serve(
+            name,
+            place(pools, where),
+            plugins=where if plugin else (),
+            observer=self.recorder,
+            time_factor=self._time_factor,
+        )
+        self._cleanup.callback(self._drivers.withdraw, driver)
+        self._names.append(name)
+        self.recorder.note(f"driver {name} has published {sum(len(p.devices) for p in driver.control.pools)} devices")
         if device_class:
             self.create(builders.device_class(name, driver=name))
-        driver.set_pools(pools, default_node=node or self.node)
-        self.recorder.note(f"driver {name} has published {sum(len(pool.devices) for pool in pools)} devices")
         return driver
 
     def bare_nodes(self, *nodes: BareNode) -> tuple[str, ...]:
@@ -120,7 +136,7 @@ class Scenario:
         """Delete an object and wait until it is gone."""
         self.client.delete(obj, missing_ok=True)
         self.recorder.note(f"deleted {name_of(obj)}", obj)
-        self.waiter.gone(obj)
+        self.waiter.wait_gone(obj)
 
     def get(self, obj: Object) -> Object:
         """The object as it is now."""
@@ -134,11 +150,26 @@ class Scenario:
         """Add a line to the report's timeline of this scenario."""
         self.recorder.note(text)
 
+    # -- observing ----------------------------------------------------------------------------------------------
+
+    def wait(self, obj: Object, predicate: Predicate[Object], timeout: float = TIMEOUT) -> Object:
+        """The object, as it was when the predicate first held. Raises WaitTimeout."""
+        return self.waiter.wait(obj, predicate, timeout)
+
+    def wait_event(self, obj: Object, reason: str, contains: str | None = None, timeout: float = TIMEOUT) -> Object:
+        """The first Event about the object with that reason and text. Raises WaitTimeout."""
+        return self.waiter.wait_event(obj, reason, contains, timeout)
+
+    def scheduler_metric(self, name: str, **labels: str) -> float:
+        """A metric of the scheduler, of this scenario's own scheduler profile: others do not count in it."""
+        page = self.cluster.metrics("kube-scheduler")
+        return metrics.value(page, name, profile=self.scheduler_name, **labels)
+
     # -- leaving ------------------------------------------------------------------------------------------------
 
     def marks(self) -> Sequence[str]:
         """Names by which log and audit lines of this scenario are known."""
-        return (self.namespace,)
+        return (self.namespace, *self._names)
 
     def close(self) -> None:
         """Remove everything the scenario made. Pods go first: their devices are unprepared by the driver still there."""
@@ -146,12 +177,17 @@ class Scenario:
         self.client.delete_collection("Job")
         self.client.delete_collection("Pod")
         try:
-            self.waiter.silent().none_left("Pod")
+            Waiter(self.client, time_factor=self._time_factor).wait_any("Pod", none_left(), 60)
         finally:
             try:
                 self._cleanup.close()
             finally:
                 self.client.delete("Namespace", self.namespace, missing_ok=True)
+
+
+def none_left() -> Predicate[Sequence[Object]]:
+    """No object is left."""
+    return Predicate("empty", lambda objects: not objects)
 
 
 def _slug(name: str) -> str:

@@ -9,14 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from harness.clusters.pool import Pool
+from harness.clusters import providers
 from harness.clusters.profile import Profile, load
 from harness.clusters.protocol import Cluster
 from harness.clusters.run import Run
 from harness.drivers import DriverHost
-from harness.errors import HarnessError
 from harness.kube import Client
 from harness.plugin.markers import Marks
 from harness.plugin.options import Options
@@ -48,7 +45,7 @@ class Worker:
     _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2, "leaving"))
 
     def __post_init__(self) -> None:
-        self._pool = Pool.of(self.run, self.options.release, self.options.components)
+        self._pool = providers.pool(self.options.provider, self.run, self.options.release, self.options.components)
 
     @contextmanager
     def scenario(self, name: str, marks: Marks) -> Iterator[Scenario]:
@@ -102,7 +99,7 @@ class Worker:
         for leaving in self._leaving:
             try:
                 leaving.result()
-            except (HarnessError, AssertionError, Exception) as error:  # noqa: BLE001 - told, not hidden
+            except Exception as error:  # whatever it is, it is told and turns the run into an error
                 trouble.append(f"{type(error).__name__}: {error}")
         self._threads.shutdown()
         for place in self._places.values():

@@ -36,7 +36,7 @@ def of_clusters(clusters: Sequence[Cluster], profile: str) -> tuple[ReleaseFacts
 
 
 def _gates(page: str) -> dict[str, bool]:
-    return {labels["name"]: value == 1 for labels, value in metrics.series(page, _GATES)}
+    return {sample.labels["name"]: sample.value == 1 for sample in metrics.series(page, _GATES)}
 
 
 def _served(client: Client) -> dict[str, tuple[str, ...]]:

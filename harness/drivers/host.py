@@ -1,0 +1,54 @@
+"""Fake drivers on a cluster: any number of names, served by the process of the test on `local`."""
+
+from collections.abc import Iterable, Sequence
+
+from filelock import FileLock
+
+import fake_driver.host
+from fake_driver.http import HttpApi
+from fake_driver.inventory import Pool
+from fake_driver.node import Node
+from harness.clusters.local.cluster import LocalCluster
+from harness.clusters.protocol import Cluster
+from harness.drivers.driver import Driver
+from harness.drivers.identity import USER, authorize
+from harness.errors import InfrastructureError
+from harness.kube import Client, Observer
+
+
+class DriverHost:
+    """Serves drivers to the kubelets of one cluster, with an identity of their own."""
+
+    def __init__(self, cluster: Cluster, client: Client) -> None:
+        if not isinstance(cluster, LocalCluster):
+            raise InfrastructureError(f"provider {cluster.provider} has no fake driver yet")
+        authorize(client)
+        with FileLock(cluster.directory / "driver-identity.lock"):
+            kubeconfig = cluster.identity(USER)
+        nodes = [Node(name, cluster.kubelet_root(name), cluster.cdi_dir(name)) for name in cluster.kubelet_nodes()]
+        self._host = fake_driver.host.DriverHost(HttpApi.from_kubeconfig(kubeconfig), nodes)
+
+    def serve(
+        self,
+        name: str,
+        pools: Iterable[Pool],
+        *,
+        plugins: Sequence[str],
+        observer: Observer | None = None,
+        time_factor: float = 1.0,
+    ) -> Driver:
+        """Publish the pools and register a kubelet plugin on each node named by `plugins`; returns when that is done.
+
+        Raises ConfigError, ApiError of the driver, and WaitTimeout when a kubelet does not take it.
+        """
+        driver = Driver(self._host.serve(name, pools, plugins), name, observer, time_factor)
+        driver.registered()
+        return driver
+
+    def withdraw(self, driver: Driver) -> None:
+        """End a driver and leave nothing of it."""
+        self._host.withdraw(driver.name)
+
+    def close(self) -> None:
+        """End all drivers that are still there and leave nothing of them."""
+        self._host.withdraw_all()

@@ -1,0 +1,35 @@
+"""Who the fake driver is to the API server, with no more rights than a real driver needs."""
+
+from harness.kube import Client, Obj
+
+#: The user as whom every fake driver of a cluster speaks.
+USER = "dra-e2e:fake-driver"
+
+_NAME = USER.replace(":", "-")
+_RBAC = "rbac.authorization.k8s.io"
+
+_ROLE: Obj = {
+    "kind": "ClusterRole",
+    "metadata": {"name": _NAME},
+    "rules": [
+        {
+            "apiGroups": ["resource.k8s.io"],
+            "resources": ["resourceslices"],
+            "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"],
+        },
+        {"apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims"], "verbs": ["get"]},
+    ],
+}
+
+_BINDING: Obj = {
+    "kind": "ClusterRoleBinding",
+    "metadata": {"name": _NAME},
+    "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": _NAME},
+    "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": USER}],
+}
+
+
+def authorize(client: Client) -> None:
+    """Let the driver publish slices and read claims. Applying is idempotent: several workers may do it at once."""
+    client.apply(_ROLE)
+    client.apply(_BINDING)
