@@ -179,18 +179,18 @@ def _claim(message: dra_v1_pb2.Claim) -> ClaimRef:
 
 
 def _service(
-    messages: ModuleType, name: str, methods: Mapping[str, grpc.RpcMethodHandler[Any, Any]]
+    messages: ModuleType, name: str, methods: "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"
 ) -> grpc.GenericRpcHandler:
     return grpc.method_handlers_generic_handler(messages.DESCRIPTOR.services_by_name[name].full_name, dict(methods))
 
 
-def _unary(behaviour: _Behaviour, request: type[Any]) -> grpc.RpcMethodHandler[Any, Any]:
+def _unary(behaviour: _Behaviour, request: type[Any]) -> "grpc.RpcMethodHandler[Any, Any]":
     return grpc.unary_unary_rpc_method_handler(
         behaviour, request_deserializer=request.FromString, response_serializer=_serialize
     )
 
 
-def _stream(behaviour: _Behaviour, request: type[Any]) -> grpc.RpcMethodHandler[Any, Any]:
+def _stream(behaviour: _Behaviour, request: type[Any]) -> "grpc.RpcMethodHandler[Any, Any]":
     return grpc.unary_stream_rpc_method_handler(
         behaviour, request_deserializer=request.FromString, response_serializer=_serialize
     )

@@ -13,7 +13,8 @@ from harness.clusters.protocol import Cluster
 from harness.drivers.driver import Driver
 from harness.drivers.identity import USER, authorize
 from harness.errors import InfrastructureError
-from harness.kube import Client, Observer
+from harness.kube import Client
+from harness.kube.waits import Observer
 
 
 class DriverHost:

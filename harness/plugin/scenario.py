@@ -10,7 +10,9 @@ from fake_driver.inventory import Pool, place
 from harness.clusters.protocol import BareNode, Cluster
 from harness.drivers import Driver, DriverHost
 from harness.evidence import Recorder, name_of
-from harness.kube import Barrier, Client, Waiter, builders, metrics
+from harness.kube import Client, Waiter, builders, metrics
+from harness.kube.barrier import Barrier
+from harness.kube.builders import DEFAULT_IMAGE
 from harness.kube.predicates import Predicate
 from harness.kube.resources import resource
 from harness.releases import Release
@@ -128,7 +130,8 @@ class Scenario:
             {"key": LABEL, "operator": "Equal", "value": self.namespace, "effect": "NoSchedule"}
         )
         for container in (*spec.get("initContainers", ()), *spec["containers"]):
-            container.setdefault("image", self.cluster.image)
+            if container["image"] == DEFAULT_IMAGE:
+                container["image"] = self.cluster.image
 
     # -- acting -------------------------------------------------------------------------------------------------
 
