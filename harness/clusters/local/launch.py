@@ -61,20 +61,17 @@ def floor(order: Order, directory: Path) -> float:
 
 
 def _attempt(order: Order, directory: Path, start: Callable[[Components], None]) -> Components:
-    components = _components(order, directory)
     try:
-        start(components)
+        return _attempt_once(order, directory, start)
     except InfrastructureError as error:
-        components.kill()
         if _TAKEN not in str(error):
             raise
-    except BaseException:
-        components.kill()
-        raise
-    else:
-        return components
     print(f"dra-e2e: {order.name}: a port was taken between probe and start, once more with others", file=sys.stderr)
     shutil.rmtree(directory)
+    return _attempt_once(order, directory, start)
+
+
+def _attempt_once(order: Order, directory: Path, start: Callable[[Components], None]) -> Components:
     components = _components(order, directory)
     try:
         start(components)

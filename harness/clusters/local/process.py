@@ -67,6 +67,8 @@ class Process:
         self.record.unlink(missing_ok=True)
 
     def _gone(self, timeout: float) -> bool:
+        if not self.alive():
+            return True
         try:
             psutil.Process(self.pid).wait(timeout)
         except psutil.NoSuchProcess:

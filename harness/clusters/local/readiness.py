@@ -1,10 +1,10 @@
-"""Waiting for programs to become ready: health endpoints can only be asked again and again, here and nowhere else."""
+"""Waiting for programs to become ready, and telling why when they do not."""
 
-import time
 from collections.abc import Callable, Iterable
 
 from harness.clusters.local.process import Process
 from harness.errors import InfrastructureError
+from harness.kube.polling import PollTimeout, poll
 
 _INTERVAL = 0.03  # seconds; a health endpoint answers in a millisecond or two
 
@@ -16,11 +16,14 @@ def await_ready(what: str, ready: Callable[[], bool], processes: Iterable[Proces
     `timeout` seconds.
     """
     watched = tuple(processes)
-    deadline = time.monotonic() + timeout
-    while not ready():
+
+    def look() -> bool:
         for process in watched:
             process.check()
-        if time.monotonic() > deadline:
-            words = "; ".join(f"{process.name}: {process.last_words(1)}" for process in watched)
-            raise InfrastructureError(f"{what} is not ready after {timeout:g} s; {words}")
-        time.sleep(_INTERVAL)
+        return ready()
+
+    try:
+        poll(look, bool, what, timeout=timeout, interval=_INTERVAL)
+    except PollTimeout as error:
+        words = "; ".join(f"{process.name}: {process.last_words(1)}" for process in watched)
+        raise InfrastructureError(f"{what} is not ready after {timeout:g} s; {words}") from error

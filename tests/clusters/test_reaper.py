@@ -1,0 +1,78 @@
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+
+import psutil
+import pytest
+
+from harness.clusters import reaper
+from harness.clusters.run import LABEL, Run
+
+Sleeper = Callable[[str], psutil.Process]
+
+
+@pytest.fixture
+def sleeper() -> Iterator[Sleeper]:
+    """Starts processes labelled with a run's id."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(run_id: str) -> psutil.Process:
+        started.append(subprocess.Popen(["sleep", "600"], env={**os.environ, LABEL: run_id}))
+        return psutil.Process(started[-1].pid)
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def runs(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def test_a_dead_run_is_removed_with_its_processes(sleeper: Sleeper) -> None:
+    run = Run.create()
+    process = sleeper(run.id)
+    run.release()
+    assert reaper.reap() == [run.id]
+    assert not run.directory.exists()
+    assert not runs(process)
+
+
+def test_a_living_run_stays(sleeper: Sleeper) -> None:
+    run = Run.create()
+    process = sleeper(run.id)
+    assert reaper.reap() == []
+    assert run.directory.exists()
+    assert runs(process)
+
+
+def test_a_kept_run_goes_only_when_asked(sleeper: Sleeper) -> None:
+    run = Run.create()
+    process = sleeper(run.id)
+    run.keep()
+    run.release()
+    assert reaper.reap() == []
+    assert runs(process)
+    assert reaper.reap(kept=True) == [run.id]
+    assert not runs(process)
+
+
+def test_what_is_not_ours_stays(sleeper: Sleeper) -> None:
+    run = Run.create()
+    stranger = sleeper("of-another-run")
+    foreign = run.directory.parent / "not-a-run"
+    foreign.mkdir()
+    run.release()
+    reaper.reap(kept=True)
+    assert runs(stranger)
+    assert foreign.exists()
+
+
+def test_the_owner_removes_its_own_run(sleeper: Sleeper) -> None:
+    run = Run.create()
+    process = sleeper(run.id)
+    reaper.remove(run)
+    assert not run.directory.exists()
+    assert not runs(process)
+    assert reaper.reap() == []
