@@ -10,13 +10,18 @@ from harness.clusters.local.cri import commands, logs
 from harness.clusters.local.cri import cri_pb2 as cri
 from harness.clusters.local.cri.addresses import Addresses
 from harness.clusters.local.cri.commands import Program
-from harness.clusters.local.cri.errors import NotFoundError
+from harness.clusters.local.cri.errors import CallError, NotFoundError
 from harness.clusters.local.cri.state import Container, Sandbox, Store
 
 #: What containerd reports of a container that could not be started.
 START_ERROR = 128
 
-Event = tuple["cri.ContainerEventType.ValueType", Container, Sandbox]
+#: Seconds after which a sandbox's stop is told, as runtimes tell it asynchronously. A kubelet that listens looks at the
+#: Pod again then; told before the kubelet is done with the stop, the news would be wasted and a second lost.
+_STOP_NEWS = 0.02
+
+#: What happened, the id of the container or sandbox that it happened to, and the sandbox.
+Event = tuple["cri.ContainerEventType.ValueType", str, Sandbox]
 
 
 class Node:
@@ -78,6 +83,7 @@ class Node:
         sandbox.ready = False
         self._addresses.release(sandbox.ip)
         self._store.save(sandbox)
+        asyncio.get_running_loop().call_later(_STOP_NEWS, self._tell, cri.CONTAINER_STOPPED_EVENT, sandbox_id, sandbox)
 
     async def remove_sandbox(self, sandbox_id: str) -> None:
         """Remove it and its containers, if it is there."""
@@ -96,14 +102,15 @@ class Node:
         return container
 
     def start(self, container_id: str) -> None:
-        """Start it. Raises StartError when its program does not exist; the container has then exited."""
+        """Start it. Raises CallError when its program does not exist; the container has then exited."""
         container = self.container(container_id)
         container.started_at = time.time_ns()
         try:
             program = _program(container)
         except commands.StartError as problem:
-            self._finish(container, START_ERROR, "StartError", f"failed to create containerd task: {problem}")
-            raise
+            message = f"failed to create containerd task: {problem}"
+            self._finish(container, START_ERROR, "StartError", message)
+            raise CallError(message) from problem
         if log := logs.path(self.sandbox(container.sandbox_id), container):
             logs.create(log)
         self._changed(container, cri.CONTAINER_STARTED_EVENT)
@@ -126,7 +133,7 @@ class Node:
         await self.stop(container_id, grace=0)
         if container := self.containers.pop(container_id, None):
             self._store.remove(container)
-            self._tell(container, cri.CONTAINER_DELETED_EVENT)
+            self._tell(cri.CONTAINER_DELETED_EVENT, container.id, self.sandbox(container.sandbox_id))
 
     def update(self, record: Sandbox | Container) -> None:
         """Keep a change that was made to the record's configuration."""
@@ -164,11 +171,11 @@ class Node:
 
     def _changed(self, container: Container, event: cri.ContainerEventType.ValueType) -> None:
         self._store.save(container)
-        self._tell(container, event)
+        self._tell(event, container.id, self.sandbox(container.sandbox_id))
 
-    def _tell(self, container: Container, event: cri.ContainerEventType.ValueType) -> None:
+    def _tell(self, *event: *Event) -> None:
         for listener in self._listeners:
-            listener.put_nowait((event, container, self.sandboxes[container.sandbox_id]))
+            listener.put_nowait(event)
 
 
 def environment(container: Container) -> dict[str, str]:

@@ -59,4 +59,9 @@ def _unary(function: Callable[[Message], Awaitable[Message]]) -> Callable[[Messa
 def _stream(
     function: Callable[[Message], AsyncIterator[Message]],
 ) -> Callable[[Message, _Context], AsyncIterator[Message]]:
-    return lambda request, _context: function(request)
+    # grpc.aio tells a stream by the function itself, not by what it returns.
+    async def answer(request: Message, _context: _Context) -> AsyncIterator[Message]:
+        async for message in function(request):
+            yield message
+
+    return answer

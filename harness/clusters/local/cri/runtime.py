@@ -77,11 +77,8 @@ class RuntimeService:
         return cri.CreateContainerResponse(container_id=self._node.create(request.pod_sandbox_id, request.config).id)
 
     async def start_container(self, request: cri.StartContainerRequest) -> cri.StartContainerResponse:
-        """Raises CallError where a real runtime would not find the program."""
-        try:
-            self._node.start(request.container_id)
-        except commands.StartError as problem:
-            raise CallError(f"failed to create containerd task: {problem}") from problem
+        """Fails where a real runtime would not find the program."""
+        self._node.start(request.container_id)
         return cri.StartContainerResponse()
 
     async def stop_container(self, request: cri.StopContainerRequest) -> cri.StopContainerResponse:
@@ -191,10 +188,10 @@ class RuntimeService:
         return cri.ListPodSandboxMetricsResponse()
 
     async def get_container_events(self, _request: cri.GetEventsRequest) -> AsyncIterator[cri.ContainerEventResponse]:
-        """Every change of a container's state from now on."""
-        async for kind, container, sandbox in self._node.events():
+        """Every change of a container's state, and every stop of a sandbox, from now on."""
+        async for kind, subject, sandbox in self._node.events():
             yield cri.ContainerEventResponse(
-                container_id=container.id,
+                container_id=subject,
                 container_event_type=kind,
                 created_at=time.time_ns(),
                 pod_sandbox_status=views.sandbox_status(sandbox),
