@@ -24,8 +24,8 @@ LONGEST_SOCKET_PATH = 107
 async def serve(nodes: Mapping[Path, Path], network: IPv4Network) -> None:
     """Serve each socket with the state of its directory until SIGTERM or SIGINT; a socket that exists answers.
 
-    Pods get addresses of `network`. Raises UsageError for a socket path too long, InfrastructureError for state that
-    cannot be read or a socket that cannot be made.
+    Pods get addresses of `network`. Raises UsageError for a socket path that cannot be, InfrastructureError for state
+    that cannot be read or a socket that cannot be made.
     """
     os.umask(0o077)
     stop = asyncio.Event()
@@ -48,6 +48,8 @@ async def _start(socket: Path, state: Path, addresses: Addresses) -> grpc.aio.Se
         raise UsageError(
             f"{socket} is longer than the {LONGEST_SOCKET_PATH} bytes of a socket path: choose a shorter one"
         )
+    if not socket.parent.is_dir():
+        raise UsageError(f"{socket.parent} is no directory: make it before the server is started")
     node = Node(Store(state), addresses)
     server = grpc.aio.server()
     server.add_generic_rpc_handlers(
@@ -56,7 +58,7 @@ async def _start(socket: Path, state: Path, addresses: Addresses) -> grpc.aio.Se
     try:
         server.add_insecure_port(f"unix:{socket}")
     except RuntimeError as problem:
-        raise InfrastructureError(f"no socket can be made at {socket}: is its directory there and yours?") from problem
+        raise InfrastructureError(f"no socket can be made at {socket}: is its directory yours to write?") from problem
     await server.start()
     node.resume()
     return server

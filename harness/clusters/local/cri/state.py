@@ -71,8 +71,12 @@ class Store:
     """A directory with one file per record. Writes are atomic: a killed server leaves whole records only."""
 
     def __init__(self, directory: Path) -> None:
+        """Raises InfrastructureError when the directory cannot be made."""
         self._directory = directory
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as problem:
+            raise InfrastructureError(f"no state can be kept in {directory}: {problem.strerror}") from problem
 
     def save(self, record: Sandbox | Container) -> None:
         """Write the record, replacing an earlier one."""

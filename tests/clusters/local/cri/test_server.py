@@ -129,7 +129,8 @@ def test_sigterm_ends_it_with_its_sockets(server: subprocess.Popen[str], sockets
     [
         (["--socket=/tmp/a.sock", "--socket=/tmp/b.sock", "--state={}"], 4, "2 --socket and 1 --state"),
         (["--socket=/" + "x" * 110, "--state={}"], 4, "longer than"),
-        (["--socket={}/none/a.sock", "--state={}"], 3, "no socket can be made"),
+        (["--socket={}/none/a.sock", "--state={}"], 4, "is no directory"),
+        (["--socket={}/a.sock", "--state=/proc/none"], 3, "no state can be kept in /proc/none"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str], exit_code: int, line: str) -> None:
@@ -142,3 +143,4 @@ def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str], exit_code: 
     )
     assert (run.returncode, "Traceback" in run.stderr) == (exit_code, False)
     assert line in run.stderr
+    assert len(run.stderr.splitlines()) == 1
