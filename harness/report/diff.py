@@ -69,7 +69,7 @@ def _plain(text: str) -> str:
 
 def diff(old: Report, new: Report) -> Diff:
     """Compare by statement, release and provider; two reports with one column each are compared column to column."""
-    columns = len(old.run.releases) == len(new.run.releases) == 1
+    columns = len(old.columns) == len(new.columns) == 1
     before, after = _keyed(old.statements, by_id=columns), _keyed(new.statements, by_id=columns)
     changes = [
         _change(before.get(key), after.get(key))

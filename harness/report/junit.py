@@ -13,7 +13,7 @@ _NOT_XML = {code: "\N{REPLACEMENT CHARACTER}" for code in range(32) if chr(code)
 def render(report: Report) -> bytes:
     """The XML of all that was collected and not deselected; one suite per release and provider."""
     xml = JUnitXml(name="dra-e2e")
-    for facts in report.run.releases:
+    for facts in report.columns:
         suite = TestSuite(f"dra-e2e {facts.release} {facts.provider}")
         suite.timestamp = report.run.started
         for name, value in {"run": report.run.id, "version": facts.version, "seed": report.run.seed}.items():

@@ -222,6 +222,15 @@ class Report:
     run: Run
     statements: tuple[StatementResult, ...]
 
+    @property
+    def columns(self) -> tuple[ReleaseFacts, ...]:
+        """The columns of the run, and those of which there are only results, because no cluster came to speak."""
+        known = {facts.column: facts for facts in self.run.releases}
+        for statement in self.statements:
+            key = (statement.release, statement.provider)
+            known.setdefault(key, ReleaseFacts(*key, version=f"v{statement.release}"))
+        return tuple(known.values())
+
     def scenarios(self) -> dict[tuple[str, str, str], ScenarioResult]:
         """Every scenario and control once, by release, provider and node id."""
         return {(s.release, s.provider, result.nodeid): result for s in self.statements for result in s.results}

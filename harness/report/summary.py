@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from harness.report.model import Json, Report, StatementResult, Verdict
 
-_TRIED = (Verdict.BROKEN, Verdict.ERROR, Verdict.UNPROVED, Verdict.DEVIATES, Verdict.HOLDS)
+#: Verdicts that rest on something that was tried.
+TRIED = (Verdict.BROKEN, Verdict.ERROR, Verdict.UNPROVED, Verdict.DEVIATES, Verdict.HOLDS)
 _TROUBLE = {
     Verdict.BROKEN: ("is broken", "are broken"),
     Verdict.ERROR: ("could not be tried", "could not be tried"),
@@ -47,7 +48,7 @@ def headline(report: Report) -> str:
     """One sentence: does the cluster do what the documents say?"""
     statements = about_kubernetes(report.statements)
     numbers = count(statements)
-    tried = sum(numbers.get(verdict, 0) for verdict in _TRIED)
+    tried = sum(numbers.get(verdict, 0) for verdict in TRIED)
     if not tried:
         return "No statement about Kubernetes was tried."
     if report.run.mode == "controls":
@@ -70,7 +71,7 @@ def _count(number: int, one: str, many: str) -> str:
 
 def subject(report: Report) -> str:
     """What was looked at: versions and providers."""
-    return ", ".join(f"Kubernetes {facts.version} on {facts.provider}" for facts in report.run.releases)
+    return ", ".join(f"Kubernetes {facts.version} on {facts.provider}" for facts in report.columns)
 
 
 def duration(seconds: float) -> str:
@@ -93,5 +94,5 @@ def source(statement: StatementResult) -> str:
 
 def remarkable(statements: Sequence[StatementResult]) -> list[StatementResult]:
     """What a reader must see: everything tried that does not simply hold, worst first."""
-    shown = [s for s in statements if s.verdict in _TRIED and s.verdict is not Verdict.HOLDS]
+    shown = [s for s in statements if s.verdict in TRIED and s.verdict is not Verdict.HOLDS]
     return sorted(shown, key=lambda statement: list(Verdict).index(statement.verdict))

@@ -110,15 +110,22 @@ def _vote(result: ScenarioResult) -> _Vote:
     role = "" if result.statements else "control "
     match result.outcome:
         case "failed":
-            return _Vote(Verdict.BROKEN, f"{role}{_name(result)}: {result.reason}")
+            return _Vote(Verdict.BROKEN, f"{role}{_name(result)}: {_first_line(result.reason)}")
         case "skipped" if result.skip:
             return _Vote(_SKIPS[result.skip], result.reason)
         case "skipped":
-            return _Vote(Verdict.ERROR, f"{role}{_name(result)} was skipped for no accepted reason: {result.reason}")
+            return _Vote(
+                Verdict.ERROR, f"{role}{_name(result)} was skipped for no accepted reason: {_first_line(result.reason)}"
+            )
         case "not run":
             return _Vote(Verdict.ERROR, f"{role}{_name(result)} did not run: {result.reason or 'the run ended early'}")
         case _:
-            return _Vote(Verdict.ERROR, f"{role}{_name(result)}: {result.reason}")
+            return _Vote(Verdict.ERROR, f"{role}{_name(result)}: {_first_line(result.reason)}")
+
+
+def _first_line(text: str) -> str:
+    """The whole text stays with the scenario."""
+    return text.partition("\n")[0]
 
 
 def _name(result: ScenarioResult) -> str:
