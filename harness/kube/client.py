@@ -114,8 +114,8 @@ class Client:
         return self._object(self.raw("PUT", path, _write(dry_run, validation), body))
 
     def patch(
-        self, target: Obj, patch: Obj | builtins.list[Obj], type: PatchType = "merge", *, subresource: str | None = None,
-        dry_run: bool = False, validation: Validation = "Strict",
+        self, target: Obj, patch: Obj | builtins.list[Obj], type: PatchType = "merge", *,
+        subresource: str | None = None, dry_run: bool = False, validation: Validation = "Strict",
     ) -> Obj:  # fmt: skip
         """Change the object that `target` names."""
         path = self._path_of(target, subresource=subresource)

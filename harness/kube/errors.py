@@ -16,7 +16,7 @@ class Cause:
 
 @dataclass
 class ApiError(Exception):
-    """The API server answered with an error. `reason` is the Status' reason (`NotFound`, `Invalid`, …), `status` the HTTP code."""
+    """The API server refused. `status` is the HTTP code, `reason` the Status' own (`NotFound`, `Invalid`, …)."""
 
     request: str
     status: int
@@ -59,6 +59,11 @@ class ApiError(Exception):
     def conflict(self) -> bool:
         """The object exists already or has changed since it was read."""
         return self.status == 409
+
+    @property
+    def not_now(self) -> bool:
+        """The server is there and cannot answer at the moment, as while it starts."""
+        return self.status in (429, 503)
 
     @property
     def expired(self) -> bool:

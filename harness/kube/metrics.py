@@ -14,8 +14,8 @@ class Sample:
     value: float
 
 
-def series(text: str, name: str, **labels: str) -> list[Sample]:
-    """All samples of exactly that name (with `_total`, `_count`, `_bucket` … where the page has it) with these labels."""
+def series(text: str, name: str, /, **labels: str) -> list[Sample]:
+    """All samples of exactly that name (`_total`, `_count`, `_bucket` … included) that carry these labels."""
     # A page has thousands of lines: only those that can be meant are parsed.
     lines = "".join(f"{line}\n" for line in text.splitlines() if line.startswith(name))
     return [
@@ -26,6 +26,6 @@ def series(text: str, name: str, **labels: str) -> list[Sample]:
     ]
 
 
-def value(text: str, name: str, **labels: str) -> float:
+def value(text: str, name: str, /, **labels: str) -> float:
     """Their sum; 0 where there is none, as a counter that has never been touched does not appear."""
     return sum(sample.value for sample in series(text, name, **labels))

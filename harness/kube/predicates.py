@@ -21,6 +21,7 @@ class Predicate(Generic[State]):
     on_absent: bool = False
 
     def __call__(self, state: State | None) -> bool:
+        """Whether it is so."""
         return self.on_absent if state is None else self.test(state)
 
     def __str__(self) -> str:
@@ -153,7 +154,7 @@ def claim_generated(pod_claim: str) -> Predicate[Obj]:
 
 
 def generated_claim_name(pod: Obj, pod_claim: str) -> str | None:
-    """Name of the ResourceClaim generated for an entry of the Pod's `spec.resourceClaims`, None as long as there is none."""
+    """Name of the ResourceClaim generated for an entry of the Pod's `spec.resourceClaims`, None while there is none."""
     statuses = (pod.get("status") or {}).get("resourceClaimStatuses") or ()
     return next((entry.get("resourceClaimName") for entry in statuses if entry["name"] == pod_claim), None)
 

@@ -58,5 +58,5 @@ def _condition(found: Obj) -> str:
 def describe_event(event: Obj) -> str:
     """One line for an Event."""
     count = (event.get("series") or {}).get("count") or event.get("count") or 1
-    times = f" (×{count})" if count > 1 else ""
+    times = f" ({count} times)" if count > 1 else ""
     return f"{event.get('type', '')} {event.get('reason', '')}: {event.get('message', '')}{times}"

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import urllib3
+import yaml
 from kubernetes.client import ApiClient, Configuration
 from kubernetes.client.exceptions import ApiException
 from kubernetes.config import ConfigException, load_kube_config
@@ -25,7 +26,7 @@ _POOL_SIZE = 64
 #: Seconds without an answer after which a request other than a watch fails.
 _READ_TIMEOUT = 60
 
-#: Only what never reached the server is tried again: refused for about seven seconds (a restarting server), then it fails.
+#: Only what never reached the server is tried again, for about seven seconds (a restarting server), then it fails.
 _RETRIES = urllib3.Retry(
     total=6, connect=6, read=0, redirect=0, status=0, other=0, backoff_factor=0.2, backoff_max=2,
     respect_retry_after_header=False,
@@ -43,6 +44,8 @@ def connect(kubeconfig: Path) -> ApiClient:
             persist_config=False,
             temp_file_path=str(kubeconfig.parent),
         )
+    except yaml.YAMLError as error:
+        raise InfrastructureError(f"kubeconfig {kubeconfig} is not YAML") from error
     except (ConfigException, OSError, ValueError) as error:
         raise InfrastructureError(f"kubeconfig {kubeconfig} cannot be used: {error}") from error
     return ApiClient(configuration)
@@ -101,7 +104,12 @@ class Transport:
         deadline = time.monotonic() + timeout
         # The server counts whole seconds; the socket's own timeout ends a silent watch to the point.
         query = {"allowWatchBookmarks": "true", **query, "watch": "true", "timeoutSeconds": int(timeout) + 1}
-        response = self._send("GET", path, query, None, "", max(timeout, 0.001))
+        try:
+            response = self._send("GET", path, query, None, "", max(timeout, 0.001))
+        except InfrastructureError:
+            if time.monotonic() >= deadline:
+                return
+            raise
         try:
             if response.status >= 400:
                 raise ApiError.from_body(f"watch {path}", response.status, response.read())

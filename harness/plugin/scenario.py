@@ -40,7 +40,7 @@ class Scenario:
         self.client = client.in_namespace(self.namespace)
         self.recorder = Recorder()
         self.waiter = Waiter(self.client, observer=self.recorder, time_factor=time_factor)
-        self.barrier = Barrier(self.client, self.waiter, image=cluster.image)
+        self.barrier = Barrier(self.client, self.waiter, image=cluster.image, pages=cluster.metrics)
         #: The scheduler profile that no other scenario uses at the same time: its metrics are this scenario's.
         self.scheduler_name = scheduler
         self._drivers = drivers

@@ -14,7 +14,7 @@ def request(
     selectors: Sequence[str] = (), tolerations: Sequence[Obj] = (), admin_access: bool | None = None,
     capacity: Mapping[str, str | int] | None = None,
 ) -> Obj:  # fmt: skip
-    """A request for exactly these devices. `selectors` are CEL expressions, `capacity` what is asked of shared devices."""
+    """A request for exactly these devices. `selectors` are CEL expressions, `capacity` is for shared devices."""
     return {"name": name, "exactly": _wanted(device_class, count, all_devices, selectors, tolerations, capacity)
             | given(adminAccess=admin_access)}  # fmt: skip
 

@@ -51,7 +51,8 @@ def pod(
     containers: Sequence[Obj] = (), init_containers: Sequence[Obj] = (), image: str = DEFAULT_IMAGE,
     command: Sequence[str] = FOREVER, requests: Mapping[str, str | int] | None = None,
     limits: Mapping[str, str | int] | None = None, pod_resources: Obj | None = None, node_name: str | None = None,
-    node_selector: Mapping[str, str] | None = None, affinity: Obj | None = None, scheduler_name: str | None = None,
+    on: str | None = None, node_selector: Mapping[str, str] | None = None, affinity: Obj | None = None,
+    scheduler_name: str | None = None,
     tolerations: Sequence[Obj] = (), priority_class: str | None = None, scheduling_gates: Sequence[str] = (),
     restart_policy: RestartPolicy = "Never", pod_group: str | Obj | None = None, grace_seconds: int = 0,
     namespace: str | None = None, labels: Mapping[str, str] | None = None,
@@ -59,8 +60,9 @@ def pod(
 ) -> Obj:  # fmt: skip
     """A Pod that sleeps until it is deleted, and then ends at once.
 
-    `claims` maps names in the Pod to ResourceClaims, `templates` to ResourceClaimTemplates. Without `containers` there is
-    one container, `main`, that uses all of them. Pods need no service account token here, so none is mounted.
+    `claims` maps names in the Pod to ResourceClaims, `templates` to ResourceClaimTemplates. Without `containers` there
+    is one container, `main`, that uses all of them. `on` selects a node by its host name label, through the scheduler;
+    `node_name` goes around it. Pods need no service account token here, so none is mounted.
     """
     entries = [{"name": key, "resourceClaimName": _name(value)} for key, value in (claims or {}).items()]
     entries += [{"name": key, "resourceClaimTemplateName": _name(value)} for key, value in (templates or {}).items()]
@@ -73,7 +75,7 @@ def pod(
         resourceClaims=entries,
         resources=pod_resources,
         nodeName=node_name,
-        nodeSelector=node_selector,
+        nodeSelector={**(node_selector or {}), **({"kubernetes.io/hostname": on} if on else {})},
         affinity=affinity,
         schedulerName=scheduler_name,
         tolerations=list(tolerations),
