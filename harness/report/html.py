@@ -60,7 +60,7 @@ class _Page:
         self.headline = summary.headline(report)
         self.subject = summary.subject(report)
         self.counts = summary.count(summary.about_kubernetes(report.statements))
-        self.tried = {v: number for v, number in self.counts.items() if v in summary.TRIED}
+        self.tested = {v: number for v, number in self.counts.items() if v in summary.UNDER_TEST}
         self.remarkable = summary.remarkable(report.statements)
         self.verdicts = tuple(Verdict)
         self.signs = _SIGNS

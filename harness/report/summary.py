@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from harness.report.model import Json, Report, StatementResult, Verdict
 
-#: Verdicts that rest on something that was tried.
-TRIED = (Verdict.BROKEN, Verdict.ERROR, Verdict.UNPROVED, Verdict.DEVIATES, Verdict.HOLDS)
+#: Verdicts on statements that the run put under test.
+UNDER_TEST = (Verdict.BROKEN, Verdict.ERROR, Verdict.UNPROVED, Verdict.DEVIATES, Verdict.HOLDS)
 _TROUBLE = {
     Verdict.BROKEN: ("is broken", "are broken"),
     Verdict.ERROR: ("could not be tried", "could not be tried"),
@@ -48,21 +48,21 @@ def headline(report: Report) -> str:
     """One sentence: does the cluster do what the documents say?"""
     statements = about_kubernetes(report.statements)
     numbers = count(statements)
-    tried = sum(numbers.get(verdict, 0) for verdict in TRIED)
-    if not tried:
-        return "No statement about Kubernetes was tried."
+    tested = sum(numbers.get(verdict, 0) for verdict in UNDER_TEST)
+    if not tested:
+        return "No statement about Kubernetes was under test."
     if report.run.mode == "controls":
-        return _controls_headline(numbers, tried)
-    good = f"{numbers.get(Verdict.HOLDS, 0)} of {tried} tried statements hold"
+        return _controls_headline(numbers, tested)
+    good = f"{numbers.get(Verdict.HOLDS, 0)} of {tested} statements under test hold"
     if deviating := numbers.get(Verdict.DEVIATES, 0):
         good += f", {deviating} {'deviates' if deviating == 1 else 'deviate'} in a known way"
     trouble = [_count(numbers[verdict], *verb) for verdict, verb in _TROUBLE.items() if verdict in numbers]
     return f"{', '.join([good, *trouble])}."
 
 
-def _controls_headline(numbers: dict[Verdict, int], tried: int) -> str:
+def _controls_headline(numbers: dict[Verdict, int], tested: int) -> str:
     proving = numbers.get(Verdict.HOLDS, 0) + numbers.get(Verdict.DEVIATES, 0)
-    return f"With its difference applied, the scenarios of {proving} of {tried} tried statements fail as they must."
+    return f"With its difference applied, the scenarios of {proving} of {tested} statements fail as they must."
 
 
 def _count(number: int, one: str, many: str) -> str:
@@ -93,6 +93,6 @@ def source(statement: StatementResult) -> str:
 
 
 def remarkable(statements: Sequence[StatementResult]) -> list[StatementResult]:
-    """What a reader must see: everything tried that does not simply hold, worst first."""
-    shown = [s for s in statements if s.verdict in TRIED and s.verdict is not Verdict.HOLDS]
+    """What a reader must see: everything under test that does not simply hold, worst first."""
+    shown = [s for s in statements if s.verdict in UNDER_TEST and s.verdict is not Verdict.HOLDS]
     return sorted(shown, key=lambda statement: list(Verdict).index(statement.verdict))
