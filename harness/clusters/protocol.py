@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from harness.releases import Release
 
@@ -82,6 +82,12 @@ class Cluster(Protocol):
 
     def metrics(self, component: Component, node: str | None = None) -> str:
         """The component's /metrics page, in Prometheus' text format."""
+
+    def cdi_devices(self, pod: Mapping[str, Any], container: str = "main") -> tuple[str, ...]:
+        """Fully qualified names of the CDI devices that the kubelet handed to the runtime for a container.
+
+        Raises LookupError when the runtime was never asked for it.
+        """
 
     def audit(self) -> Path | None:
         """The audit log (JSON lines, level Metadata), where the provider keeps one."""

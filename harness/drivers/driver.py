@@ -44,12 +44,17 @@ class Driver:
         about = _about(method, claim)
         return [call for call in self.control.calls if about(call)]
 
+    def asked(self, method: str, claim: Obj, timeout: float = TIMEOUT) -> Call:
+        """Wait until the kubelet has called a method for the claim, whatever comes of it. Raises WaitTimeout."""
+        return self._wait(method, claim, _about(method, claim), timeout)
+
     def _call(self, method: str, claim: Obj, timeout: float) -> Call:
         about = _about(method, claim)
+        return self._wait(method, claim, lambda call: about(call) and call.result == "ok", timeout)
+
+    def _wait(self, method: str, claim: Obj, wanted: Callable[[Call], bool], timeout: float) -> Call:
         try:
-            call = self.control.wait_for_call(
-                lambda call: about(call) and call.result == "ok", timeout * self._time_factor
-            )
+            call = self.control.wait_for_call(wanted, timeout * self._time_factor)
         except TimeoutError as error:
             raise WaitTimeout(f"driver {self.name}, {method} for {claim['metadata']['name']}: {error}") from error
         if self._observer:

@@ -10,6 +10,7 @@ import yaml
 from harness.clusters.protocol import Cluster, Component
 from harness.errors import HarnessError
 from harness.kube import ApiError, Client
+from harness.kube.resources import resource
 
 #: Cluster-scoped kinds that a scenario touches; its own are told by name or content.
 CLUSTER_KINDS = ("Node", "ResourceSlice", "DeviceClass", "DeviceTaintRule")
@@ -61,7 +62,7 @@ def keep(cluster: Cluster, client: Client, namespace: str, marks: Iterable[str],
 def _objects(client: Client, kind: str, namespace: str | None, directory: Path) -> None:
     items, _ = client.list(kind, namespace=namespace)
     if items:
-        _write(directory / f"{kind.lower()}s.yaml", yaml.safe_dump_all(items, sort_keys=False))
+        _write(directory / f"{resource(kind).plural}.yaml", yaml.safe_dump_all(items, sort_keys=False))
 
 
 def _log(cluster: Cluster, component: Component, node: str | None, marks: Iterable[str], directory: Path) -> None:

@@ -11,7 +11,7 @@ from harness.clusters.run import Run
 from harness.errors import HarnessError
 from harness.evidence import keep
 from harness.plugin import markers, options, outcome, selection
-from harness.plugin.controller import Controller
+from harness.plugin.controller import REPORT, Controller
 from harness.plugin.outcome import Difference
 from harness.plugin.results import ATTRIBUTE
 from harness.plugin.scenario import Scenario
@@ -173,8 +173,8 @@ def _keep_evidence(request: pytest.FixtureRequest, trace: Trace) -> None:
         return
     own = trace.scenario
     trace.evidence = Path("evidence") / own.namespace
-    directory = _worker(request.config).run.directory / trace.evidence
-    keep(own.cluster, own.client, own.namespace, own.marks(), directory)
+    report_directory = Path((_worker(request.config).run.directory / REPORT).read_text(encoding="utf-8"))
+    keep(own.cluster, own.client, own.namespace, own.marks(), report_directory / trace.evidence)
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------

@@ -22,6 +22,9 @@ from harness.plugin.results import Results
 from harness.report import Host, Replacement, Report, assess, catalogue, column, exit_code, headline, write
 from harness.report import Run as RunFacts
 
+#: The file in a run's directory that tells its workers where the report, and so the evidence, goes.
+REPORT = "report"
+
 INTERRUPTED = 2
 INFRASTRUCTURE = 3
 
@@ -47,6 +50,7 @@ class Controller:
             if reaped := reaper.reap():
                 print(f"dra-e2e: removed what dead runs left behind: {', '.join(reaped)}", file=sys.stderr)
             self._run = Run.create()
+            (self._run.directory / REPORT).write_text(str(self._directory(self._run).absolute()), encoding="utf-8")
             if self._options.keep_cluster:
                 self._run.keep()
         return self._run
@@ -92,7 +96,7 @@ class Controller:
         if self._run is None:
             return
         try:
-            if self._results.any() and not self._options.controls:
+            if self._results.any():
                 self._write_report(self._run, interrupted=exitstatus == INTERRUPTED)
         except HarnessError as error:
             self._warnings.append(str(error))
@@ -100,7 +104,7 @@ class Controller:
         finally:
             self._end(self._run)
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and self._report:
-            session.exitstatus = max(exit_code(self._report[0].statements), self._results.exit_code())
+            session.exitstatus = self._results.exit_code() or exit_code(self._report[0].statements)
 
     def _end(self, run: Run) -> None:
         if self._options.keep_cluster:
@@ -125,6 +129,7 @@ class Controller:
                 host=Host(sys.platform, platform.machine(), os.cpu_count() or 0),
                 command=("pytest", *self._config.invocation_params.args),
                 seed=options.seed,
+                mode="controls" if options.controls else "statements",
                 interrupted=interrupted,
                 replacements=tuple(Replacement(p.name, p.version, p.sha256) for p in replacements),
                 warnings=(*self._warnings, *notes, *options.profile.resolve(options.release).notes),
@@ -134,16 +139,23 @@ class Controller:
                 self._results.all(),
                 release=options.release.minor,
                 provider=options.provider,
-                selected=options.statements,
+                selected=self._selected(),
             ),
         )
-        directory = self.directory()
+        directory = self._directory(run)
         write(report, directory)
         self._report = (report, directory)
 
-    def directory(self) -> Path:
-        """Where the report of this run goes."""
-        return self._options.reports / f"{self._started:%Y%m%d-%H%M%S}-{self.run().id}"
+    def _selected(self) -> frozenset[str] | None:
+        """The statements asked for: by ID, or those of the files named; None when the whole suite was."""
+        if self._options.statements is not None:
+            return self._options.statements
+        root = self._config.rootpath / "scenarios"
+        named = [Path(argument.split("::")[0]).resolve() for argument in self._config.args]
+        return None if any(path in (root, root.parent) for path in named) else self._results.statements()
+
+    def _directory(self, run: Run) -> Path:
+        return self._options.reports / f"{self._started:%Y%m%d-%H%M%S}-{run.id}"
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell the answer in one sentence, and where to read on."""

@@ -33,6 +33,12 @@ class Results:
         for scenario in scenarios:
             self._known[scenario["nodeid"]] = scenario
 
+    def statements(self) -> frozenset[str]:
+        """Every statement that a collected scenario or control names."""
+        return frozenset(
+            identifier for data in self._known.values() for identifier in (*data["statements"], *data["controls"])
+        )
+
     def any(self) -> bool:
         """Whether a scenario came to a result."""
         return bool(self._finished)

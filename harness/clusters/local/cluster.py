@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
@@ -11,6 +12,7 @@ from harness.clusters.local import kwok, process
 from harness.clusters.local.components import CONTROL_PLANE, Components, nodes_ready
 from harness.clusters.local.endpoint import Endpoint
 from harness.clusters.local.facts import Extras, Facts
+from harness.clusters.local.runtime_view import cdi_devices
 from harness.clusters.protocol import BareNode, Capability, Component
 from harness.errors import InfrastructureError
 from harness.releases import Release
@@ -148,6 +150,11 @@ class LocalCluster:
     def metrics(self, component: Component, node: str | None = None) -> str:
         """The component's /metrics page, in Prometheus' text format."""
         return self._components.endpoint(component, node).text("/metrics")
+
+    def cdi_devices(self, pod: Mapping[str, Any], container: str = "main") -> tuple[str, ...]:
+        """CDI devices that the kubelet handed to the runtime for a container. Raises LookupError without one."""
+        node = self._components.kubelet(pod["spec"]["nodeName"]).node
+        return cdi_devices(self.directory / "cri" / node.short, pod["metadata"]["uid"], container)
 
     def audit(self) -> Path:
         """The audit log (JSON lines, level Metadata)."""
