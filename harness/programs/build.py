@@ -30,14 +30,15 @@ def build(recipes: Sequence[Recipe], artifacts: Sequence[Artifact], folder: Path
     out = folder / "bin"
     out.mkdir()
     stamps = [f"-X {fill(stamp, artifacts[0])}" for stamp in project.stamps]
-    options = ["-tags", ",".join(project.tags), "-ldflags", " ".join(["-s -w", *stamps])]
+    # The user's own GOFLAGS stay in force; what we need is said on the command line, which wins.
+    flags = ["-mod=mod", "-trimpath", "-tags", ",".join(project.tags), "-ldflags", " ".join(["-s -w", *stamps])]
     platform = artifacts[0].platform
     names = ", ".join(artifact.name for artifact in artifacts)
     with step(f"building {names} {version} with Go (the first time takes minutes)"):
         _run(
-            [go, "build", "-trimpath", *options, "-o", f"{out}/", *(recipe.import_path for recipe in recipes)],
+            [go, "build", *flags, "-o", f"{out}/", *(recipe.import_path for recipe in recipes)],
             cwd=folder,
-            env=environment(GOFLAGS="-mod=mod", CGO_ENABLED="0", GOOS=platform.os, GOARCH=platform.arch),
+            env=environment(CGO_ENABLED="0", GOOS=platform.os, GOARCH=platform.arch),
             what=f"{names} {version}",
         )
     return {recipe.name: out / _output_name(recipe) for recipe in recipes}

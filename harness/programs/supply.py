@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -51,24 +51,23 @@ class Supply:
                     programs[artifact.name] = program
                 else:
                     missing.append((recipe, artifact))
-            if missing:
-                programs.update(self._download(missing) or self._build(missing))
+            programs |= self._download(missing)
+            programs |= self._build([pair for pair in missing if pair[1].name not in programs])
         return programs
 
-    def _download(self, group: list[tuple[Recipe, Artifact]]) -> dict[str, Program] | None:
-        """Return the programs, or None where one of them is not to be had and all are to be built."""
+    def _download(self, group: list[tuple[Recipe, Artifact]]) -> dict[str, Program]:
+        """Return those of the programs that are to be had."""
         programs: dict[str, Program] = {}
-        try:
-            for _, same_file in groupby(group, key=lambda pair: pair[0].address(pair[1])):
-                recipes, artifacts = zip(*same_file, strict=True)
-                with self._store.workspace(artifacts[0]) as folder:
-                    files = self._downloader.fetch(recipes, artifacts, folder)
-                    programs |= {a.name: self._store.install(a, files[a.name], "downloaded") for a in artifacts}
-        except Unavailable:
-            return None
+        for _, same_file in groupby(group, key=lambda pair: pair[0].address(pair[1])):
+            recipes, artifacts = zip(*same_file, strict=True)
+            with suppress(Unavailable), self._store.workspace(artifacts[0]) as folder:
+                files = self._downloader.fetch(recipes, artifacts, folder)
+                programs |= {a.name: self._store.install(a, files[a.name], "downloaded") for a in artifacts}
         return programs
 
     def _build(self, group: list[tuple[Recipe, Artifact]]) -> dict[str, Program]:
+        if not group:
+            return {}
         recipes, artifacts = zip(*group, strict=True)
         with self._store.workspace(artifacts[0]) as folder:
             files = build(recipes, artifacts, folder, self._store.root)
