@@ -56,6 +56,8 @@ def load(path: Path) -> Config:
         return _config(content)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
+    except TypeError as error:
+        raise ConfigError(f"{path}: a value is of the wrong kind: {error}") from error
 
 
 def _config(content: object) -> Config:
@@ -64,7 +66,7 @@ def _config(content: object) -> Config:
         nodes=tuple(_node(node, f"nodes[{i}]") for i, node in enumerate(_items(config, "nodes"))),
         drivers=tuple(_driver(driver, f"drivers[{i}]") for i, driver in enumerate(_items(config, "drivers"))),
         kubeconfig=Path(config["kubeconfig"]) if "kubeconfig" in config else None,
-        labels=config.get("labels", {}),
+        labels={str(name): str(value) for name, value in dict(config.get("labels") or {}).items()},
     )
 
 

@@ -32,7 +32,7 @@ class Driver(Protocol):
     def remove_device(self, pool: str, device: str) -> None:
         """Take a device out of a pool. Raises ConfigError if it is not there."""
 
-    def update_device(self, pool: str, device: str, **changes: Any) -> None:  # noqa: ANN401 (fields of Device)
+    def update_device(self, pool: str, device: str, **changes: Any) -> None:
         """Replace fields of a device: `attributes=…`, `taints=…`. Raises ConfigError if it is not there."""
 
     def set_health(self, pool: str, device: str, health: Health) -> None:

@@ -185,7 +185,7 @@ class _HttpWatch:
                     status = event["object"]
                     raise ApiError(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
                 yield event
-        except (urllib3.exceptions.HTTPError, OSError) as error:
+        except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
             if not self._closed:
                 raise ApiError(0, "Unreachable", f"watch: {error}") from error
         finally:
@@ -194,10 +194,14 @@ class _HttpWatch:
     def _lines(self) -> Iterator[bytes]:
         rest = b""
         for chunk in self._response.stream(amt=None):
+            # Once shut down, a TLS socket hands out what it has as it is, encrypted.
+            if self._closed:
+                return
             *lines, rest = (rest + chunk).split(b"\n")
             yield from (line for line in lines if line)
 
     def close(self) -> None:
+        """End the iteration, from any thread."""
         # Closing the response would wait for the thread that reads it; shutting its socket down wakes that thread.
         self._closed = True
         with suppress(Exception):

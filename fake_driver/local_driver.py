@@ -68,7 +68,7 @@ class LocalDriver:
         """Take a device out of a pool."""
         self._change(pool, lambda devices: [d for d in devices.values() if d is not self._found(devices, pool, device)])
 
-    def update_device(self, pool: str, device: str, **changes: Any) -> None:  # noqa: ANN401 (fields of Device)
+    def update_device(self, pool: str, device: str, **changes: Any) -> None:
         """Replace fields of a device."""
 
         def updated(devices: Mapping[str, Device]) -> Iterable[Device]:

@@ -27,6 +27,13 @@ def load_pools(text: str) -> tuple[Pool, ...]:
 
 def parse_pool(content: object) -> Pool:
     """A pool from `{profile: NAME, …}` or from the fields of `Pool` in the API's spelling. Raises ConfigError."""
+    try:
+        return _pool(content)
+    except (TypeError, AttributeError) as error:
+        raise ConfigError(f"a value is of the wrong kind: {error}") from error
+
+
+def _pool(content: object) -> Pool:
     values = _fields(content, "a pool")
     if "profile" in values:
         name = values.pop("profile")
@@ -72,11 +79,18 @@ def _fields(content: object, what: str) -> dict[str, Any]:
     return {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", str(key)).lower(): value for key, value in content.items()}
 
 
+def _spelling(name: str) -> str:
+    """A field's name as it is written in YAML."""
+    return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
+
+
 def _make(kind: type[_T], values: Mapping[str, Any], where: str) -> _T:
     known = [f.name for f in fields(kind)]
     for name in values:
         if name not in known:
-            raise ConfigError(f"{where}: unknown field {name!r}; known are {', '.join(known)}")
+            raise ConfigError(
+                f"{where}: unknown field {_spelling(name)!r}; known are {', '.join(map(_spelling, known))}"
+            )
     try:
         return kind(**values)
     except TypeError as error:

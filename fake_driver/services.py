@@ -90,7 +90,7 @@ def dra_services(backing: Backing) -> list[grpc.GenericRpcHandler]:
 def _prepare(backing: Backing, version: str) -> _Behaviour:
     messages: ModuleType = _DRA[version]
 
-    def prepare_one(claim: ClaimRef) -> Any:  # noqa: ANN401 (a message of either version)
+    def prepare_one(claim: ClaimRef) -> Any:
         try:
             prepared = backing.preparation.prepare(claim)
         except (PreparationError, OSError) as error:
@@ -196,6 +196,6 @@ def _stream(behaviour: _Behaviour, request: type[Any]) -> "grpc.RpcMethodHandler
     )
 
 
-def _serialize(message: Any) -> bytes:  # noqa: ANN401 (any protobuf message)
+def _serialize(message: Any) -> bytes:
     data: bytes = message.SerializeToString()
     return data
