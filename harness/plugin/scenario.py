@@ -175,7 +175,7 @@ class Scenario:
         return (self.namespace, *self._names)
 
     def close(self) -> None:
-        """Remove everything the scenario made. Pods go first: their devices are unprepared by the driver still there."""
+        """Remove everything the scenario made. Pods go first: the driver that unprepares their devices is still there."""
         self.client.delete_collection("ReplicaSet")
         self.client.delete_collection("Job")
         self.client.delete_collection("Pod")

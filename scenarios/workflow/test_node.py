@@ -52,7 +52,7 @@ def test_container_waits_until_the_driver_is_registered(scenario: Scenario) -> N
     wanted = scenario.create(claim("wanted", request(driver.device_class)))
     consumer = scenario.create(pod("consumer", claims={"gpu": wanted}))
 
-    # Until the kubelet has noticed that the socket is gone it says that it cannot connect, then that nothing is registered.
+    # Until the kubelet has noticed that the socket is gone it cannot connect; then nothing is registered.
     scenario.wait_event(consumer, "FailedPrepareDynamicResources", driver.name)
     assert pending()(scenario.get(consumer))
 

@@ -28,7 +28,7 @@ def gpus_in_slices(node: str, names: Sequence[str]) -> Pool:
 def test_first_listed_of_equal_devices_is_taken_every_time(scenario: Scenario, difference: Difference) -> None:
     for attempt in range(3):
         driver = scenario.driver(gpus(4), plugin=False)
-        not_the_first = ()
+        not_the_first: tuple[str, ...] = ()
         if difference("the request's selector excludes the first device"):
             not_the_first = (f"device.attributes['{driver.name}'].index != 0",)
 
