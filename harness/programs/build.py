@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,6 @@ def build(recipes: Sequence[Recipe], artifacts: Sequence[Artifact], folder: Path
     go, gomod = _prepare(project, version, folder, root)
     (folder / "go.mod").write_text(_main_module(project, version, gomod), "utf-8")
     out = folder / "bin"
-    out.mkdir()
     stamps = [f"-X {fill(stamp, artifacts[0])}" for stamp in project.stamps]
     # The user's own GOFLAGS stay in force; what we need is said on the command line, which wins.
     flags = ["-mod=mod", "-trimpath", "-tags", ",".join(project.tags), "-ldflags", " ".join(["-s -w", *stamps])]
@@ -82,13 +82,17 @@ def _main_module(project: Project, version: str, gomod: dict[str, Any]) -> str:
 
 def _run(command: Sequence[str | Path], cwd: Path, env: dict[str, str], what: str) -> str:
     """Run Go and return what it prints; when we are interrupted, Go and all it started end first."""
+    scratch = cwd / "tmp"
+    scratch.mkdir(exist_ok=True)
+    pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, cwd=cwd, env={**env, "GOTMPDIR": str(scratch)}, stdout=pipe, stderr=pipe, text=True, process_group=0
     ) as process:
         try:
             out, err = process.communicate()
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             raise
     if process.returncode:
         raise InfrastructureError(_reason(what, err + out))
@@ -98,8 +102,8 @@ def _run(command: Sequence[str | Path], cwd: Path, env: dict[str, str], what: st
 def _reason(what: str, output: str) -> str:
     if "no space left on device" in output:
         return f"no space left while building {what}; free some (Go's own cache: `go clean -cache`)"
-    lines = [
-        line.strip() for line in output.splitlines() if line.strip() and not line.startswith(("go: downloading", "{"))
-    ]
-    hint = lines[-1] if lines else "no reason given"
-    return f"cannot build {what}: {hint}. It takes Go modules (GOPROXY) or the project's download site"
+    # `go mod download -json` tells its reason in JSON, everything else in plain lines of which the last one counts.
+    told = re.findall(r'^\s*"Error": (".*"),?$', output, re.MULTILINE)
+    lines = [line for line in output.splitlines() if line.strip() and not line.startswith("go: downloading")]
+    hint = json.loads(told[-1]) if told else lines[-1].strip() if lines else "no reason given"
+    return f"cannot build {what}: {hint}"

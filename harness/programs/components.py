@@ -46,6 +46,8 @@ class Components:
         extra: dict[str, tuple[str, ...]] = {}
         for value in component_arg:
             name, flag = _split("--component-arg", value, "FLAG")
+            if not flag.startswith("-"):
+                raise UsageError(f"--component-arg {value}: write {name}=FLAG with its dashes, such as {name}=--v=5")
             extra[name] = (*extra.get(name, ()), flag)
         return cls(own, skewed, extra)
 
@@ -83,8 +85,10 @@ def _own_program(name: str, path: Path) -> Program:
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"--component {name}: {path} --version does not run: {_brief(error)}") from error
-    version = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
-    return Program(name, path, version[0] if version else "unknown", sha256(path), "replaced")
+    version = _VERSION.search(done.stdout)
+    if version is None:
+        raise UsageError(f"--component {name}: {path} --version tells no version; is it a {name}?")
+    return Program(name, path, version[0], sha256(path), "replaced")
 
 
 def _brief(error: Exception) -> str:

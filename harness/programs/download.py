@@ -4,7 +4,8 @@ import re
 import shutil
 import tarfile
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,10 +33,6 @@ class Downloader:
     def __init__(self, mirror: str | None = None) -> None:
         self._mirror = mirror
         self._unreachable: dict[str, str] = {}
-        proxies = urllib.request.getproxies()
-        proxy = proxies.get("https") or proxies.get("all")
-        self._direct = urllib3.PoolManager(timeout=TIMEOUT)
-        self._proxied = urllib3.ProxyManager(proxy, timeout=TIMEOUT) if proxy else self._direct
 
     def fetch(self, recipes: Sequence[Recipe], artifacts: Sequence[Artifact], folder: Path) -> dict[str, Path]:
         """Download the programs, all from one address, into the folder; return them by name.
@@ -60,7 +57,7 @@ class Downloader:
         }
 
     def _published_sum(self, address: str, of: str) -> str:
-        with self._open(address) as response:
+        with self._open(address) as response, _broken_off(address):
             text = response.read(_CHUNK).decode("utf-8", "replace")
         sums = _SUM.findall(text)
         wanted = of.rpartition("/")[2]
@@ -70,26 +67,22 @@ class Downloader:
         raise Unavailable(f"{address} has no SHA-256 for {wanted}")
 
     def _save(self, address: str, file: Path, report: Report) -> None:
-        with self._open(address) as response, file.open("wb") as out:
+        with self._open(address) as response, file.open("wb") as out, _broken_off(address):
             total = int(response.headers.get("Content-Length") or 0)
             done = 0
-            try:
-                for chunk in response.stream(_CHUNK):
-                    done += out.write(chunk)
-                    report(f"{done / 1e6:.0f} of {total / 1e6:.0f} MB" if total else f"{done / 1e6:.0f} MB")
-            except urllib3.exceptions.HTTPError as error:
-                raise Unavailable(f"{address} broke off: {error}") from error
+            for chunk in response.stream(_CHUNK):
+                done += out.write(chunk)
+                report(f"{done / 1e6:.0f} of {total / 1e6:.0f} MB" if total else f"{done / 1e6:.0f} MB")
 
     def _open(self, address: str) -> urllib3.BaseHTTPResponse:
         url = f"{self._mirror.rstrip('/')}/{address.removeprefix('https://')}" if self._mirror else address
         host = urlsplit(url).netloc
         if host in self._unreachable:
             raise Unavailable(self._unreachable[host])
-        pool = self._direct if urllib.request.proxy_bypass(host) else self._proxied
         try:
             # Redirects only: whoever cannot be reached is not asked twice.
             retries = urllib3.Retry(total=5, connect=0, read=0, redirect=5, other=0)
-            response = pool.request("GET", url, preload_content=False, retries=retries)
+            response = _pool(url).request("GET", url, preload_content=False, retries=retries)
         except urllib3.exceptions.HTTPError as error:
             self._unreachable[host] = f"{host} cannot be reached"
             raise Unavailable(self._unreachable[host]) from error
@@ -99,14 +92,31 @@ class Downloader:
         return response
 
 
+def _pool(url: str) -> urllib3.PoolManager:
+    """The way to an address: by the proxy that the environment names for it, or straight."""
+    address = urlsplit(url)
+    proxy = urllib.request.getproxies().get(address.scheme)
+    if proxy is None or urllib.request.proxy_bypass(address.netloc):
+        return urllib3.PoolManager(timeout=TIMEOUT)
+    return urllib3.ProxyManager(proxy, timeout=TIMEOUT)
+
+
+@contextmanager
+def _broken_off(address: str) -> Iterator[None]:
+    try:
+        yield
+    except urllib3.exceptions.HTTPError as error:
+        raise Unavailable(f"{address} broke off: {error}") from error
+
+
 def _extract(archive: Path, member: str, target: Path) -> Path:
     try:
         with tarfile.open(archive) as tar:
-            source = tar.extractfile(member)
+            source = tar.extractfile(next(entry for entry in tar if entry.name.removeprefix("./") == member))
             if source is None:
                 raise KeyError(member)
             with source, target.open("wb") as out:
                 shutil.copyfileobj(source, out)
-    except (tarfile.TarError, KeyError, EOFError) as error:
-        raise InfrastructureError(f"the archive downloaded for {target.name} holds no {member}: {error}") from error
+    except (tarfile.TarError, StopIteration, KeyError, EOFError) as error:
+        raise InfrastructureError(f"the archive downloaded for {target.name} holds no program {member}") from error
     return target

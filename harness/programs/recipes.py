@@ -89,6 +89,7 @@ ETCD = Project(
     file="https://github.com/etcd-io/etcd/releases/download/{version}/etcd-{version}-{os}-{arch}.tar.gz",
     checksum="https://github.com/etcd-io/etcd/releases/download/{version}/SHA256SUMS",
 )
+# Without a published sum, kwok is always built.
 KWOK = Project(
     component="kwok",
     module="sigs.k8s.io/kwok",
@@ -104,7 +105,7 @@ KIND = Project(
 CONTAINERD = Project(
     component="containerd",
     module="github.com/containerd/containerd/v2",
-    file="https://github.com/containerd/containerd/releases/download/{version}/containerd-{bare}-{os}-{arch}.tar.gz",
+    file="https://github.com/containerd/containerd/releases/download/{version}/containerd-static-{bare}-{os}-{arch}.tar.gz",
     checksum="{file}.sha256sum",
     stamps=("github.com/containerd/containerd/v2/version.Version={version}",),
     # Snapshotters that need C libraries or kernel modules; nodes use overlayfs.
@@ -150,7 +151,7 @@ RECIPES = {
         *(Recipe(name, CONTAINERD, f"cmd/{name}", f"bin/{name}") for name in CONTAINERD_PROGRAMS),
         Recipe("crictl", CRI_TOOLS, "cmd/crictl", "crictl"),
         Recipe("coredns", COREDNS, member="coredns"),
-        *(Recipe(name, CNI, f"plugins/{kind}/{name}", f"./{name}") for name, kind in CNI_PLUGINS.items()),
+        *(Recipe(name, CNI, f"plugins/{kind}/{name}", name) for name, kind in CNI_PLUGINS.items()),
     )
 }
 

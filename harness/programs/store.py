@@ -9,12 +9,13 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock
 
 from harness.programs.program import Artifact, Origin, Program
+from harness.programs.progress import step
 
 
 class Store:
@@ -35,7 +36,8 @@ class Store:
                 # Touched or copied: the sum decides, and need not be taken again next time.
                 if sha256(path) != record["sha256"]:
                     return None
-                _write(record_path, {**record, "mtime_ns": stat.st_mtime_ns})
+                with suppress(OSError):  # a cache that can only be read
+                    _write(record_path, {**record, "mtime_ns": stat.st_mtime_ns})
             return Program(artifact.name, path, artifact.version, record["sha256"], record["origin"])
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
@@ -44,10 +46,11 @@ class Store:
     def lock(self, artifacts: Sequence[Artifact]) -> Iterator[None]:
         """Hold the locks of all artifacts; one order everywhere, so that no two processes wait for each other."""
         with ExitStack() as held:
-            for artifact in sorted(artifacts):
-                folder = self._folder(artifact)
-                folder.mkdir(parents=True, exist_ok=True)
-                held.enter_context(FileLock(folder / "lock"))
+            with step(f"waiting for another process to get {', '.join(map(str, artifacts))}"):
+                for artifact in sorted(artifacts):
+                    folder = self._folder(artifact)
+                    folder.mkdir(parents=True, exist_ok=True)
+                    held.enter_context(FileLock(folder / "lock"))
             yield
 
     @contextmanager
