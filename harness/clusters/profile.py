@@ -24,6 +24,15 @@ _KUBEADM_SECTIONS = {
 
 Gates = Mapping[str, Sequence[str]]
 
+#: What kind's own reader would refuse, of the parts that are read here: the type of a part, and of its items.
+_SHAPES: Mapping[str, tuple[type, type]] = {
+    "featureGates": (dict, object),
+    "runtimeConfig": (dict, object),
+    "kubeadmConfigPatches": (list, str),
+    "nodes": (list, dict),
+}
+_SHAPE_NAMES = {(dict, object): "mapping", (list, str): "list of texts", (list, dict): "list of mappings"}
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -137,6 +146,10 @@ def load(name_or_path: str) -> Profile:
     document = next(_documents(_read(path), path), {})
     if document.get("kind") != "Cluster" or not str(document.get("apiVersion", "")).startswith("kind.x-k8s.io/"):
         raise UsageError(f"profile {path} is no kind Cluster file (kind: Cluster, apiVersion: kind.x-k8s.io/v1alpha4)")
+    for part, (kind, item) in _SHAPES.items():
+        given = document.get(part)
+        if given is not None and not (isinstance(given, kind) and all(isinstance(each, item) for each in given)):
+            raise UsageError(f"profile {path}: {part} must be a {_SHAPE_NAMES[kind, item]}, not {given!r}")
     return Profile(path.stem, path, document, Path.cwd() if is_path else folder.parent)
 
 
@@ -189,6 +202,8 @@ def _pairs(text: str) -> dict[str, str]:
 
 
 def _gates(given: Mapping[str, Any], path: Path) -> dict[str, bool]:
+    if not isinstance(given, Mapping):
+        raise UsageError(f"profile {path}: featureGates must be a mapping, not {given!r}")
     gates = {}
     for name, value in given.items():
         if str(value).lower() not in ("true", "false"):

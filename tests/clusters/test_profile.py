@@ -173,3 +173,20 @@ def test_a_profile_that_is_not_there(tmp_path: Path) -> None:
 def test_a_gate_that_is_neither_true_nor_false(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="must be true or false"):
         written(tmp_path, "featureGates: {DRADeviceTaints: maybe}").resolve(NEWEST)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("featureGates: [A]\n", "featureGates must be a mapping"),
+        ("nodes: {role: worker}\n", "nodes must be a list of mappings"),
+        ("kubeadmConfigPatches: [{kind: ClusterConfiguration}]\n", "kubeadmConfigPatches must be a list of texts"),
+        (
+            "kubeadmConfigPatches: ['{kind: KubeletConfiguration, featureGates: [A]}']\n",
+            "featureGates must be a mapping",
+        ),
+    ],
+)
+def test_a_part_of_the_wrong_shape_is_told_by_its_name(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        written(tmp_path, text).resolve(NEWEST)
