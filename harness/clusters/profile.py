@@ -24,14 +24,13 @@ _KUBEADM_SECTIONS = {
 
 Gates = Mapping[str, Sequence[str]]
 
-#: What kind's own reader would refuse, of the parts that are read here: the type of a part, and of its items.
-_SHAPES: Mapping[str, tuple[type, type]] = {
-    "featureGates": (dict, object),
-    "runtimeConfig": (dict, object),
-    "kubeadmConfigPatches": (list, str),
-    "nodes": (list, dict),
+#: What kind's own reader would refuse, of the parts that are read here: the type of each item, None for a mapping.
+_PARTS: Mapping[str, type | None] = {
+    "featureGates": None,
+    "runtimeConfig": None,
+    "kubeadmConfigPatches": str,
+    "nodes": dict,
 }
-_SHAPE_NAMES = {(dict, object): "mapping", (list, str): "list of texts", (list, dict): "list of mappings"}
 
 
 @dataclass(frozen=True)
@@ -146,11 +145,20 @@ def load(name_or_path: str) -> Profile:
     document = next(_documents(_read(path), path), {})
     if document.get("kind") != "Cluster" or not str(document.get("apiVersion", "")).startswith("kind.x-k8s.io/"):
         raise UsageError(f"profile {path} is no kind Cluster file (kind: Cluster, apiVersion: kind.x-k8s.io/v1alpha4)")
-    for part, (kind, item) in _SHAPES.items():
-        given = document.get(part)
-        if given is not None and not (isinstance(given, kind) and all(isinstance(each, item) for each in given)):
-            raise UsageError(f"profile {path}: {part} must be a {_SHAPE_NAMES[kind, item]}, not {given!r}")
+    for part, item in _PARTS.items():
+        _check(part, document.get(part), item, path)
     return Profile(path.stem, path, document, Path.cwd() if is_path else folder.parent)
+
+
+def _check(part: str, given: object, item: type | None, path: Path) -> None:
+    """Raise UsageError for a part of the wrong shape; a part that is left out has none."""
+    if item is None:
+        fits, shape = isinstance(given, dict), "mapping"
+    else:
+        fits = isinstance(given, list) and all(isinstance(each, item) for each in given)
+        shape = f"list of {'texts' if item is str else 'mappings'}"
+    if given is not None and not fits:
+        raise UsageError(f"profile {path}: {part} must be a {shape}, not {given!r}")
 
 
 def names() -> tuple[str, ...]:
