@@ -2,6 +2,9 @@
 
 import errno
 import os
+import signal
+import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -31,7 +34,7 @@ class Supply:
         wanted = [
             (recipe, self._artifact(recipe, release, platform)) for recipe in map(recipe_for, dict.fromkeys(names))
         ]
-        with self._clear_errors():
+        with self._clear_errors(), _unwinding_on_sigterm():
             programs = {artifact.name: self._store.find(artifact) for _, artifact in wanted}
             missing = [(recipe, artifact) for recipe, artifact in wanted if programs[artifact.name] is None]
             for _, group in groupby(sorted(missing, key=_project), key=_project):
@@ -84,6 +87,19 @@ class Supply:
                     f"no space left in {root}; free some, or set XDG_CACHE_HOME elsewhere"
                 ) from error
             raise InfrastructureError(f"cannot use the cache {root}: {error}; set XDG_CACHE_HOME elsewhere") from error
+
+
+@contextmanager
+def _unwinding_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end us as Ctrl-C does: what we started ends first, and what is half done goes."""
+    if threading.current_thread() is not threading.main_thread():  # where Python sets no handlers
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _project(pair: tuple[Recipe, Artifact]) -> str:

@@ -126,8 +126,10 @@ def test_processes_that_ask_at_once_share_one_build(tmp_path: Path) -> None:
     assert len(set(answers)) == 1  # the same file: nobody replaced it
 
 
+@pytest.mark.usefixtures("proxy")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_build_ends_go_and_leaves_nothing(
-    proxy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A `go` that tells its process id and then never ends stands in for minutes of compiling.
     tools = tmp_path / "tools"
@@ -145,7 +147,7 @@ def test_interrupted_build_ends_go_and_leaves_nothing(
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     process.communicate(timeout=30)
     assert process.returncode != 0
     assert not psutil.pid_exists(int((tools / "pid").read_text()))
