@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -54,18 +54,25 @@ class Supply:
                     programs[artifact.name] = program
                 else:
                     missing.append((recipe, artifact))
-            programs |= self._download(missing)
-            programs |= self._build([pair for pair in missing if pair[1].name not in programs])
+            obstacles: list[str] = []
+            programs |= self._download(missing, obstacles)
+            try:
+                programs |= self._build([pair for pair in missing if pair[1].name not in programs])
+            except InfrastructureError as error:
+                raise InfrastructureError(f"{error} (nor downloaded: {obstacles[-1]})") from error
         return programs
 
-    def _download(self, group: list[tuple[Recipe, Artifact]]) -> dict[str, Program]:
-        """Return those of the programs that are to be had."""
+    def _download(self, group: list[tuple[Recipe, Artifact]], obstacles: list[str]) -> dict[str, Program]:
+        """Return those of the programs that are to be had, and add why the others are not."""
         programs: dict[str, Program] = {}
         for _, same_file in groupby(group, key=lambda pair: pair[0].address(pair[1])):
             recipes, artifacts = zip(*same_file, strict=True)
-            with suppress(Unavailable), self._store.workspace(artifacts[0]) as folder:
-                files = self._downloader.fetch(recipes, artifacts, folder)
-                programs |= {a.name: self._store.install(a, files[a.name], "downloaded") for a in artifacts}
+            try:
+                with self._store.workspace(artifacts[0]) as folder:
+                    files = self._downloader.fetch(recipes, artifacts, folder)
+                    programs |= {a.name: self._store.install(a, files[a.name], "downloaded") for a in artifacts}
+            except Unavailable as error:
+                obstacles.append(str(error))
         return programs
 
     def _build(self, group: list[tuple[Recipe, Artifact]]) -> dict[str, Program]:
