@@ -22,14 +22,17 @@ class DriverHost:
         self._labels = labels
         self._drivers: dict[str, LocalDriver] = {}
 
-    def serve(self, name: str, pools: Iterable[Pool] = (), nodes: Iterable[str] | None = None) -> LocalDriver:
+    def serve(
+        self, name: str, pools: Iterable[Pool] = (), nodes: Iterable[str] | None = None, health: bool = True
+    ) -> LocalDriver:
         """Publish the pools and start the driver's plugins, on all nodes unless some are named.
 
+        Without `health` the plugins offer no health service.
         Raises ConfigError (nothing is left behind then) and ApiError.
         """
         if name in self._drivers:
             raise ConfigError(f"driver {name!r} is served already")
-        driver = LocalDriver(self._api, name, self._chosen(nodes), self._labels)
+        driver = LocalDriver(self._api, name, self._chosen(nodes), self._labels, health)
         self._drivers[name] = driver
         try:
             driver.set_pools(pools)

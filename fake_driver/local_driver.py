@@ -19,14 +19,17 @@ from fake_driver.slices import Publisher
 
 
 class LocalDriver:
-    """The `Driver` whose publisher and kubelet plugins run in this process."""
+    """The `Driver` whose publisher and kubelet plugins run in this process; without `health` it reports none."""
 
-    def __init__(self, api: Api, name: str, nodes: Iterable[Node], labels: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, api: Api, name: str, nodes: Iterable[Node], labels: Mapping[str, str] | None = None, health: bool = True
+    ) -> None:
         self._api = api
         self._name = name
         self._publisher = Publisher(api, name, labels)
         self._faults = Faults()
         self._health = HealthBoard()
+        self._reports_health = health
         self._log = CallLog()
         self._lock = threading.Lock()
         self._plugins = {node.name: KubeletPlugin(name, node, self._backing(node)) for node in nodes}
@@ -171,7 +174,8 @@ class LocalDriver:
             preparation = Preparation(
                 self._api, self._name, node.checkpoint(self._name), node.cdi_dir, uuid_of=self._uuid_of
             )
-            return Backing(self._name, node.name, preparation, self._faults, self._log, self._health, devices)
+            board = self._health if self._reports_health else None
+            return Backing(self._name, node.name, preparation, self._faults, self._log, board, devices)
 
         return load
 

@@ -16,7 +16,8 @@ from fake_driver.preparation import Preparation, PreparationError
 from fake_driver.protos import dra_v1_pb2, dra_v1beta1_pb2, health_v1_pb2, health_v1alpha1_pb2, registration_pb2
 
 #: In the order in which the driver would like them to be used.
-SUPPORTED_VERSIONS = ("v1.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth")
+_DRA_VERSIONS = ("v1.DRAPlugin", "v1beta1.DRAPlugin")
+_HEALTH_VERSIONS = ("v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth")
 
 #: Seconds between reports when nothing changes; kubelets forget a device's health after 30 s of silence.
 _HEALTH_INTERVAL = 10.0
@@ -29,24 +30,28 @@ _Behaviour = Callable[[Any, grpc.ServicerContext], Any]
 
 @dataclass(frozen=True)
 class Backing:
-    """What the services of one driver on one node work with. `devices()` names the node's (pool, device) pairs."""
+    """What the services of one driver on one node work with. `devices()` names the node's (pool, device) pairs.
+
+    A driver with `health` None offers no health service.
+    """
 
     driver: str
     node: str
     preparation: Preparation
     faults: Faults
     calls: CallLog
-    health: HealthBoard
+    health: HealthBoard | None
     devices: Callable[[], Iterable[tuple[str, str]]]
 
 
 def registration_service(backing: Backing, endpoint: Path) -> grpc.GenericRpcHandler:
     """Tells the kubelet where the driver serves DRA."""
+    versions = _DRA_VERSIONS if backing.health is None else (*_DRA_VERSIONS, *_HEALTH_VERSIONS)
 
     def get_info(_: object, __: grpc.ServicerContext) -> registration_pb2.PluginInfo:
         with backing.calls.record(backing.node, "GetInfo"):
             return registration_pb2.PluginInfo(
-                type="DRAPlugin", name=backing.driver, endpoint=str(endpoint), supported_versions=SUPPORTED_VERSIONS
+                type="DRAPlugin", name=backing.driver, endpoint=str(endpoint), supported_versions=versions
             )
 
     def notify(
@@ -64,7 +69,7 @@ def registration_service(backing: Backing, endpoint: Path) -> grpc.GenericRpcHan
 
 
 def dra_services(backing: Backing) -> list[grpc.GenericRpcHandler]:
-    """Preparing and unpreparing, and health, in every version."""
+    """Preparing and unpreparing, and health where the driver reports it, in every version."""
     dra = [
         _service(
             messages,
@@ -80,9 +85,14 @@ def dra_services(backing: Backing) -> list[grpc.GenericRpcHandler]:
         _service(
             messages,
             "DRAResourceHealth",
-            {"NodeWatchResources": _stream(_watch(backing, version), messages.NodeWatchResourcesRequest)},
+            {
+                "NodeWatchResources": _stream(
+                    _watch(backing, backing.health, version), messages.NodeWatchResourcesRequest
+                )
+            },
         )
         for version, messages in _HEALTH.items()
+        if backing.health is not None
     ]
     return dra + health
 
@@ -142,7 +152,7 @@ def _unprepare(backing: Backing, version: str) -> _Behaviour:
     return unprepare
 
 
-def _watch(backing: Backing, version: str) -> _Behaviour:
+def _watch(backing: Backing, board: HealthBoard, version: str) -> _Behaviour:
     messages: ModuleType = _HEALTH[version]
 
     def report(pool: str, device: str, health: Health) -> object:
@@ -155,7 +165,6 @@ def _watch(backing: Backing, version: str) -> _Behaviour:
         )
 
     def watch(_: object, context: grpc.ServicerContext) -> Iterator[object]:
-        board = backing.health
         # Runs when the stream ends, whoever ends it: the thread below must not sleep on.
         context.add_callback(board.wake)
         with backing.calls.record(backing.node, "NodeWatchResources", version):

@@ -35,14 +35,16 @@ class DriverHost:
         pools: Iterable[Pool],
         *,
         plugins: Sequence[str],
+        health: bool = True,
         observer: Observer | None = None,
         time_factor: float = 1.0,
     ) -> Driver:
         """Publish the pools and register a kubelet plugin on each node named by `plugins`; returns when that is done.
 
+        Without `health` the plugins offer no health service.
         Raises ConfigError, ApiError of the driver, and WaitTimeout when a kubelet does not take it.
         """
-        driver = Driver(self._host.serve(name, pools, plugins), name, observer, time_factor)
+        driver = Driver(self._host.serve(name, pools, plugins, health), name, observer, time_factor)
         driver.registered()
         return driver
 

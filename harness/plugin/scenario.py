@@ -69,13 +69,18 @@ class Scenario:
     # -- arranging ----------------------------------------------------------------------------------------------
 
     def driver(
-        self, *pools: Pool, nodes: Sequence[str] | None = None, plugin: bool = True, device_class: bool = True
+        self,
+        *pools: Pool,
+        nodes: Sequence[str] | None = None,
+        plugin: bool = True,
+        health: bool = True,
+        device_class: bool = True,
     ) -> Driver:
         """A fake driver of its own name, with `pools` published and its plugin registered when this returns.
 
         A pool that says nothing of where it is goes to each of `nodes` (default: `self.node`), named after the node.
-        Without `plugin` devices can be allocated, but no kubelet can start a Pod with them. With `device_class` a class
-        of the driver's own name selects all its devices.
+        Without `plugin` devices can be allocated, but no kubelet can start a Pod with them; without `health` the plugin
+        has no health service. With `device_class` a class of the driver's own name selects all its devices.
         """
         # The socket paths below the kubelet's directory leave a driver's name little room.
         name = f"gpu-{secrets.token_hex(3)}.example.com"
@@ -84,6 +89,7 @@ class Scenario:
             name,
             place(pools, where),
             plugins=where if plugin else (),
+            health=health,
             observer=self.recorder,
             time_factor=self._time_factor,
         )
@@ -118,6 +124,8 @@ class Scenario:
         body["metadata"].setdefault("labels", {})[LABEL] = self.namespace
         if body["kind"] == "Pod":
             self._at_home(body["spec"])
+        elif "template" in body.get("spec", {}):
+            self._at_home(body["spec"]["template"]["spec"])
         stored = self.client.create(body)
         if not resource(stored["kind"]).namespaced:
             self._cleanup.callback(self.client.delete, stored, missing_ok=True)
