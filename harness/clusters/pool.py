@@ -89,6 +89,12 @@ class Pool:
         shared = [Path(started).with_suffix("") for started in sorted(self._run.directory.glob("s*.started"))]
         return [self._provider.attach(path) for path in (*shared, *(s.directory for s in self._slots if s.key))]
 
+    def failed(self) -> list[Path]:
+        """The directories of clusters that did not start; their logs tell why."""
+        logs = sorted(self._run.directory.glob("*/logs"))
+        known = (".started", ".key")
+        return [path.parent for path in logs if not any(Path(f"{path.parent}{mark}").exists() for mark in known)]
+
     def _start_once(self, directory: Path, profile: Profile) -> PooledCluster:
         failed, started = Path(f"{directory}.failed"), Path(f"{directory}.started")
         if failed.exists():

@@ -1,21 +1,23 @@
 """The pytest plugin: options, markers, fixtures and report hooks. Nothing else in the harness knows pytest."""
 
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
+from harness.clusters.profile import load
 from harness.clusters.run import Run
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 from harness.evidence import keep
 from harness.plugin import markers, options, outcome, selection
-from harness.plugin.controller import REPORT, Controller
+from harness.plugin.controller import REPORT, Controller, one_line
 from harness.plugin.outcome import Difference
 from harness.plugin.results import ATTRIBUTE
 from harness.plugin.scenario import Scenario
 from harness.plugin.worker import Trace, Worker
+from harness.releases import Release
 from harness.report import catalogue
 
 OPTIONS = pytest.StashKey[options.Options]()
@@ -74,8 +76,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     try:
         for item in scenarios:
             item.stash[selection.MARKS] = markers.read(item, statements)
+        _check_profiles(scenarios, config.stash[OPTIONS].release)
     except HarnessError as error:
-        raise pytest.UsageError(str(error)) from None
+        if not _is_worker(config):
+            raise pytest.UsageError(str(error)) from None
+        config.workeroutput["dra_e2e_misuse"] = str(error)  # type: ignore[attr-defined]
+        items.clear()  # an exception here would be a crash to xdist; all workers find the same
+        return
     if listing := config.getoption("list_marks"):
         marks = (item.stash[selection.MARKS] for item in scenarios)
         rows = (f"{','.join(mark.statements)}\t{','.join(mark.controls)}\n" for mark in marks)
@@ -93,6 +100,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=deselected)
 
 
+def _check_profiles(scenarios: Sequence[pytest.Item], release: Release) -> None:
+    """Find a profile or gate that cannot be before anything is started for another one."""
+    for item in scenarios:
+        if wanted := item.stash[selection.MARKS].profile:
+            name, off, on = wanted
+            try:
+                load(name).variation(off=off, on=on).resolve(release)
+            except HarnessError as error:
+                raise UsageError(f"{item.nodeid}: {error}") from None
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Tell what there is and, in a single process, have the programs ready."""
     config = session.config
@@ -106,10 +124,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config.stash[CONTROLLER].collected(collected)
     distributed = getattr(config.option, "dist", "no") != "no"
     if collected and chosen and not distributed and not config.option.collectonly:
-        try:
+        with one_line():
             config.stash[CONTROLLER].prepare()
-        except HarnessError as error:
-            pytest.exit(str(error), returncode=error.exit_code)
 
 
 # -- fixtures -----------------------------------------------------------------------------------------------------
@@ -201,6 +217,8 @@ def pytest_runtest_makereport(
             _attach_result(item, report, item.stash[CALL])
         return report
     error = call.excinfo.value if call.excinfo else None
+    if isinstance(error, HarnessError):
+        report.longrepr = f"{item.nodeid}: {error}"  # where it was raised says nothing to the user
     trace = item.stash[TRACE]
     swapped = item.config.stash[OPTIONS].controls
     if call.when == "call" and swapped and not report.skipped:
@@ -250,6 +268,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     worker = session.config.stash.get(WORKER, None)
     if worker is None:
         return
-    for line in worker.close():
-        print(f"dra-e2e: a scenario did not leave its cluster cleanly: {line}")
-        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+    lines = [f"a scenario did not leave its cluster cleanly: {line}" for line in worker.close()]
+    if _is_worker(session.config):
+        session.config.workeroutput["dra_e2e_trouble"] = lines  # type: ignore[attr-defined]
+    else:
+        session.config.stash[CONTROLLER].trouble(lines)

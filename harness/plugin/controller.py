@@ -3,9 +3,10 @@
 import contextlib
 import os
 import platform
+import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from harness import programs
 from harness.clusters import providers, reaper
 from harness.clusters.local.cluster import PROGRAMS
 from harness.clusters.run import Run
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 from harness.plugin.options import Options
 from harness.plugin.results import Results
 from harness.report import Host, Replacement, Report, assess, catalogue, column, exit_code, headline, write
@@ -25,8 +26,21 @@ from harness.report import Run as RunFacts
 #: The file in a run's directory that tells its workers where the report, and so the evidence, goes.
 REPORT = "report"
 
+#: The folder of a report for the logs of clusters that did not start.
+FAILED_CLUSTERS = Path("evidence") / "clusters"
+
+BROKEN = 1
 INTERRUPTED = 2
 INFRASTRUCTURE = 3
+
+
+@contextlib.contextmanager
+def one_line() -> Iterator[None]:
+    """Trouble of the harness ends the session with one line and its exit code, instead of a traceback."""
+    try:
+        yield
+    except HarnessError as error:
+        pytest.exit(str(error), returncode=error.exit_code)
 
 
 class Controller:
@@ -40,6 +54,8 @@ class Controller:
         self._started = datetime.now(UTC)
         self._clock = time.monotonic()
         self._warnings: list[str] = []
+        self._misuse: str | None = None
+        self._troubled = False
         self._report: tuple[Report, Path] | None = None
 
     # -- before the first scenario ------------------------------------------------------------------------------
@@ -64,13 +80,15 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """xdist: tell a worker which run it belongs to."""
-        node.workerinput["dra_e2e_run"] = str(self.run().directory)
+        with one_line():
+            node.workerinput["dra_e2e_run"] = str(self.run().directory)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """xdist: the last moment before workers begin; the programs are fetched once, where the user sees it."""
         if ids:
-            self.prepare()
+            with one_line():
+                self.prepare()
 
     # -- while it runs ------------------------------------------------------------------------------------------
 
@@ -80,13 +98,21 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """xdist: a worker also tells what it had collected, selected or not."""
-        output: Mapping[str, Any] = getattr(node, "workeroutput", {})
+        """xdist: a worker also tells what it had collected, selected or not, and what went wrong beside scenarios."""
+        output: Mapping[str, Any] = getattr(node, "workeroutput", None) or {}
         self.collected(output.get("dra_e2e_collected", []))
+        self.trouble(output.get("dra_e2e_trouble", []))
+        self._misuse = output.get("dra_e2e_misuse", self._misuse)
 
     def collected(self, scenarios: list[dict[str, Any]]) -> None:
         """Remember every scenario there is: what was not selected or did not run has its verdict, too."""
         self._results.collected(scenarios)
+
+    def trouble(self, lines: Iterable[str]) -> None:
+        """Take in what went wrong beside the scenarios: they say nothing of it, but the run is not clean."""
+        for line in lines:
+            self._troubled = True
+            self._warnings.append(line)
 
     # -- at the end ---------------------------------------------------------------------------------------------
 
@@ -99,12 +125,20 @@ class Controller:
             if self._results.any():
                 self._write_report(self._run, interrupted=exitstatus == INTERRUPTED)
         except HarnessError as error:
-            self._warnings.append(str(error))
-            session.exitstatus = INFRASTRUCTURE
+            self.trouble([str(error)])
         finally:
             self._end(self._run)
-        if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and self._report:
-            session.exitstatus = self._results.exit_code() or exit_code(self._report[0].statements)
+        if self._misuse:
+            session.exitstatus = UsageError.exit_code
+        elif exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            session.exitstatus = self._exit_code(exitstatus)
+
+    def _exit_code(self, exitstatus: int) -> int:
+        """A broken statement is the news, whatever else went wrong; then trouble; a deviation alone is none."""
+        stated = exit_code(self._report[0].statements) if self._report else exitstatus
+        if self._results.others_failed() or stated == BROKEN:
+            return BROKEN
+        return INFRASTRUCTURE if self._troubled else stated
 
     def _end(self, run: Run) -> None:
         if self._options.keep_cluster:
@@ -113,7 +147,7 @@ class Controller:
         try:
             reaper.remove(run)
         except HarnessError as error:
-            self._warnings.append(str(error))
+            self.trouble([str(error)])
 
     def _write_report(self, run: Run, *, interrupted: bool) -> None:
         options = self._options
@@ -144,6 +178,10 @@ class Controller:
         )
         directory = self._directory(run)
         write(report, directory)
+        for failed in pool.failed():
+            kept = directory / FAILED_CLUSTERS / failed.name
+            shutil.copytree(failed / "logs", kept, dirs_exist_ok=True)
+            self._warnings.append(f"a cluster did not start; its logs: {kept}")
         self._report = (report, directory)
 
     def _selected(self) -> frozenset[str] | None:
@@ -171,6 +209,8 @@ class Controller:
             terminalreporter.line(f"random order: --seed={self._options.seed}")
         for warning in self._warnings:
             terminalreporter.line(f"dra-e2e: {warning}")
+        if self._misuse:
+            terminalreporter.line(f"ERROR: {self._misuse}")
 
     def pytest_unconfigure(self) -> None:
         """Nothing stays where the session never got to its end."""

@@ -1,14 +1,16 @@
 """The markers of a scenario, read once at collection; a wrong one is a usage error, never ignored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import pytest
 
 from harness.clusters.protocol import Capability
 from harness.errors import UsageError
 from harness.report.catalogue import Catalogue
+
+Made = TypeVar("Made")
 
 MARKERS = (
     "statement(ID, ...): the scenario shows these statements of the catalogue",
@@ -52,7 +54,7 @@ def read(item: pytest.Item, catalogue: Catalogue) -> Marks:
     marks = Marks(
         statements=_ids(item, "statement", catalogue),
         controls=_ids(item, "control", catalogue),
-        deviations=tuple(Deviation(*mark.args, **mark.kwargs) for mark in item.iter_markers("deviates")),
+        deviations=tuple(_bound(item, mark, Deviation) for mark in item.iter_markers("deviates")),
         needs=_needs(item),
         profile=_profile(item),
         exclusive=_exclusive(item),
@@ -89,7 +91,15 @@ def _profile(item: pytest.Item) -> tuple[str, Mapping[str, Sequence[str]], Mappi
     def fields(name: str, off: Any = None, on: Any = None) -> tuple[str, Any, Any]:
         return name, off or {}, on or {}
 
-    return fields(*mark.args, **mark.kwargs)
+    return _bound(item, mark, fields)
+
+
+def _bound(item: pytest.Item, mark: pytest.Mark, make: Callable[..., Made]) -> Made:
+    """What a marker's arguments make; a missing or unknown one is the author's mistake."""
+    try:
+        return make(*mark.args, **mark.kwargs)
+    except TypeError as error:
+        raise UsageError(f"{item.nodeid}: {mark.name}: {error}") from None
 
 
 def _exclusive(item: pytest.Item) -> str | None:

@@ -1,7 +1,7 @@
 """The command line of a run: what each option means, and one clear line for each that cannot be."""
 
+import os
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def read(config: pytest.Config) -> Options:
         seed=secrets.randbelow(2**32) if rounds > 1 and seed is None else seed,
         keep_cluster=config.getoption("keep_cluster"),
         time_factor=_positive("--time-factor", config.getoption("time_factor")),
-        reports=config.getoption("reports"),
+        reports=_directory("--reports", config.getoption("reports")),
     )
 
 
@@ -96,6 +96,9 @@ def _positive(option: str, value: float) -> float:
     return value
 
 
-def seeded(arguments: Sequence[str], seed: int) -> str:
-    """The command that repeats a run in the same random order."""
-    return " ".join(["pytest", *arguments, f"--seed={seed}"])
+def _directory(option: str, path: Path) -> Path:
+    """A place that is or can be a directory: better told now than when the report is to be written."""
+    there = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"{option} {path}: {there} is no directory that can be written to")
+    return path

@@ -16,13 +16,14 @@ class Results:
     def __init__(self) -> None:
         self._known: dict[str, dict[str, Any]] = {}
         self._finished: dict[str, dict[str, Any]] = {}
-        self._others = 0
+        self._unexplained: dict[str, str] = {}
 
     def add(self, report: pytest.TestReport) -> None:
-        """Take in a report; tests that are no scenarios only count for the exit code."""
+        """Take in a report. A failure that tells no result is a test that is no scenario, or a worker that died."""
         data: dict[str, Any] | None = getattr(report, ATTRIBUTE, None)
         if data is None:
-            self._others |= int(report.failed)
+            if report.failed:
+                self._unexplained[report.nodeid] = report.longreprtext
             return
         earlier = self._finished.get(report.nodeid)
         if earlier is None or data["outcome"] in ("error", "failed"):
@@ -45,8 +46,13 @@ class Results:
 
     def all(self) -> list[ScenarioResult]:
         """Results of all scenarios, those without one included."""
-        return [ScenarioResult.from_json(data) for data in {**self._known, **self._finished}.values()]
+        lost = {
+            nodeid: {**self._known[nodeid], "outcome": "error", "reason": reason}
+            for nodeid, reason in self._unexplained.items()
+            if nodeid in self._known
+        }
+        return [ScenarioResult.from_json(data) for data in {**self._known, **self._finished, **lost}.values()]
 
-    def exit_code(self) -> int:
-        """1 where a test that is no scenario failed."""
-        return self._others
+    def others_failed(self) -> bool:
+        """Whether a test that is no scenario failed."""
+        return bool(self._unexplained.keys() - self._known.keys())
