@@ -1,0 +1,57 @@
+"""Devices with taints, and Pods that want one of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from fake_driver.inventory import Pool, Taint
+from harness.drivers import Driver
+from harness.kube.builders import claim, pod, request
+from harness.kube.predicates import AllocatedDevice, allocated_devices, scheduled, unschedulable, unscheduled
+from harness.plugin.scenario import Object, Scenario
+
+#: No new work for the device.
+BROKEN = Taint("example.com/broken", "NoSchedule", "ecc")
+#: No work at all.
+LOST = Taint("example.com/lost", "NoExecute", "bus")
+#: A remark.
+NOTED = Taint("example.com/noted", "None", "dust")
+
+
+class Consumer(NamedTuple):
+    """A Pod and the claim that only it refers to."""
+
+    pod: Object
+    claim: Object
+
+
+def tainted(pool: Pool, device: str, *taints: Taint) -> Pool:
+    """The pool with these taints on one of its devices."""
+    return replace(pool, devices=[replace(d, taints=taints) if d.name == device else d for d in pool.devices])
+
+
+def only(driver: Driver, index: int) -> str:
+    """A selector for the GPU with that index."""
+    return f"device.attributes['{driver.name}'].index == {index}"
+
+
+def consumer(
+    scenario: Scenario, driver: Driver, name: str, gpu: int | None = None, *, tolerations: Sequence[Object] = ()
+) -> Consumer:
+    """A Pod that wants any GPU of the driver, or the one with that index."""
+    selectors = [] if gpu is None else [only(driver, gpu)]
+    wanted = scenario.create(claim(name, request(driver.device_class, selectors=selectors, tolerations=tolerations)))
+    return Consumer(scenario.create(pod(name, claims={"gpu": wanted})), wanted)
+
+
+def device_of(scenario: Scenario, placed: Consumer) -> str:
+    """The device that a Pod has been given, once it is placed."""
+    scenario.wait(placed.pod, scheduled())
+    (given,) = allocated_devices(scenario.get(placed.claim))
+    return AllocatedDevice(*given).device
+
+
+def kept_off(scenario: Scenario, waiter: Object) -> None:
+    """No node has a device that the Pod may use: the scheduler says so before it binds the Pod anywhere."""
+    outcome = scenario.wait(waiter, unschedulable("cannot allocate all claims") | scheduled())
+    assert unscheduled()(outcome), f"the Pod was bound to {outcome['spec'].get('nodeName')}"
