@@ -50,7 +50,7 @@ def test_pod_in_the_old_form_waits_without_a_class_and_a_plugin(scenario: Scenar
 def run_twins(scenario: Scenario, resource: str) -> dict[str, Object]:
     """Two Pods of one manifest, one for each GPU there is; by the node on which they run."""
     twins = [scenario.create(pod(name, limits={resource: 1})) for name in ("first", "second")]
-    running_twins = [scenario.wait(twin, running(), timeout=15) for twin in twins]
+    running_twins = [scenario.wait(twin, running()) for twin in twins]
     return {twin["spec"]["nodeName"]: twin for twin in running_twins}
 
 

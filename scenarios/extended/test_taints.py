@@ -82,7 +82,7 @@ def test_running_pod_is_deleted_when_its_gpu_gets_a_noexecute_taint(scenario: Sc
 
     taint(driver, "NoSchedule" if difference("the taint has the effect NoSchedule") else "NoExecute")
 
-    scenario.wait(consumer, gone(), timeout=10)
+    scenario.wait(consumer, gone(), timeout=15)
 
 
 @pytest.mark.control("ER-04")
@@ -126,7 +126,7 @@ def test_taints_of_every_device_do_not_reach_a_gpu_of_a_device_plugin(
     later = scenario.create(pod("later", limits={by_plugin: 1}))
     outcome = scenario.wait(later, scheduled() | unschedulable())
     assert scheduled()(outcome), "the taint keeps the Pod away"
-    scenario.wait(on_plugin, running(), timeout=10)
+    scenario.wait(on_plugin, running(), timeout=15)
 
 
 @pytest.mark.control("ER-05")

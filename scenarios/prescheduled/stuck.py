@@ -23,7 +23,7 @@ def not_allowed(consumer: Object, wanted: Object) -> str:
 
 def held_back(scenario: Scenario, consumer: Object, why: str) -> None:
     """The kubelet says why it does not run the Pod; the Pod stays on its node, Pending."""
-    scenario.wait_event(consumer, NOT_PREPARED, why, timeout=10)
+    scenario.wait_event(consumer, NOT_PREPARED, why, timeout=15)
     assert pending()(scenario.get(consumer)), "the kubelet runs the Pod although it has complained about its claim"
 
 

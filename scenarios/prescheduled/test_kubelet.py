@@ -42,7 +42,7 @@ def test_pod_does_not_run_while_its_claim_is_not_generated(scenario: Scenario, d
 
     consumer = scenario.create(pod("consumer", templates=templates, node_name=scenario.node))
 
-    scenario.wait_event(consumer, "FailedResourceClaimCreation", '"missing" not found', timeout=10)
+    scenario.wait_event(consumer, "FailedResourceClaimCreation", '"missing" not found', timeout=15)
     held_back(scenario, consumer, "ResourceClaim not created yet")
 
 

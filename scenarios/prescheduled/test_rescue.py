@@ -59,7 +59,7 @@ def test_controller_manager_reserves_an_allocated_claim_for_the_pod(scenario: Sc
 
     late = scenario.create(pod("late", claims={"gpu": shared}, node_name=scenario.node))
 
-    reserved = scenario.wait(shared, reserved_for(late), timeout=10)
+    reserved = scenario.wait(shared, reserved_for(late), timeout=15)
     assert writers_of_status(reserved) == {"kube-scheduler", "kube-controller-manager"}
     scenario.wait(late, running(), timeout=NEXT_TRY)
 
