@@ -22,6 +22,9 @@ Object = dict[str, Any]
 #: The label of everything a scenario creates, and the taint of the bare nodes it has for itself.
 LABEL = "dra-e2e/scenario"
 
+#: What would make new Pods for deleted ones, owners of owners first.
+OWNERS = ("Deployment", "ReplicaSet", "Job")
+
 #: Seconds that a cluster has for what it does at once on an idle machine.
 TIMEOUT = 30.0
 
@@ -184,9 +187,8 @@ class Scenario:
 
     def close(self) -> None:
         """Remove everything the scenario made. Pods go first: the driver that unprepares their devices is still there."""
-        self.client.delete_collection("ReplicaSet")
-        self.client.delete_collection("Job")
-        self.client.delete_collection("Pod")
+        for kind in (*OWNERS, "Pod"):
+            self.client.delete_collection(kind)
         try:
             Waiter(self.client, time_factor=self._time_factor).wait_any("Pod", none_left(), 60)
         finally:

@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -129,16 +129,22 @@ class Kubelet:
 
 @cache
 def namespace_command() -> tuple[str, ...]:
-    """The command that gives a kubelet a mount namespace, and an ordinary user the root of a user namespace.
+    """The command that gives a kubelet a mount namespace, and the root of a user namespace.
 
-    Empty when this host allows neither: then there are no kubelets.
+    In a user namespace the kubelet does not insist on setting kernel parameters of the host; where none is allowed,
+    root goes without. Empty when this host allows neither: then there are no kubelets.
     """
-    user = () if os.geteuid() == 0 else ("--user", "--map-root-user")
-    command = ("unshare", *user, "--mount", "--propagation=private")
     if not shutil.which("unshare"):
         return ()
-    allowed = subprocess.run([*command, "true"], check=False, capture_output=True).returncode == 0
-    return command if allowed else ()
+    mount = ("--mount", "--propagation=private")
+    candidates = [("unshare", "--user", "--map-root-user", *mount)]
+    if os.geteuid() == 0:
+        candidates.append(("unshare", *mount))
+    return next((command for command in candidates if _runs(command)), ())
+
+
+def _runs(command: Sequence[str]) -> bool:
+    return subprocess.run([*command, "true"], check=False, capture_output=True).returncode == 0
 
 
 def _merge(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

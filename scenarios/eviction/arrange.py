@@ -1,0 +1,78 @@
+"""What every eviction begins with: a Pod that runs on a GPU of the scenario's own driver, and a taint."""
+
+import json
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fake_driver.inventory import Taint
+from harness.drivers import Driver
+from harness.kube.builders import claim, device_toleration, pod, request
+from harness.kube.predicates import allocated_devices, running, terminating
+from harness.plugin.scenario import Object, Scenario
+
+UNHEALTHY = "example.com/unhealthy"
+
+#: Seconds that Kubernetes' own work may add to what a toleration allows; its times have a resolution of one second.
+SLACK = 4.0
+
+
+def tolerating(seconds: int | None) -> list[Object]:
+    """The toleration of the taint, for so many seconds, or for ever."""
+    return [device_toleration(UNHEALTHY, effect="NoExecute", seconds=seconds)]
+
+
+def run_on_gpu(
+    scenario: Scenario, driver: Driver, name: str = "worker", tolerations: Sequence[Object] = (), **fields: object
+) -> tuple[Object, str]:
+    """A running Pod with a GPU, and the name of that GPU. It has two seconds to end, so that its deletion is seen."""
+    wanted = scenario.create(claim(name, request(driver.device_class, tolerations=tolerations)))
+    worker = scenario.create(pod(name, claims={"gpu": wanted}, **{"grace_seconds": 2, **fields}))  # type: ignore[arg-type]
+    worker = scenario.wait(worker, running())
+    return worker, allocated_devices(scenario.get(wanted))[0].device
+
+
+def taint(
+    scenario: Scenario, driver: Driver, *devices: str, effect: str = "NoExecute", added: float | None = None
+) -> float:
+    """Have the driver taint devices; returns when the write was acknowledged, in seconds since the epoch."""
+    when = datetime.fromtimestamp(added, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if added is not None else None
+    for device in devices:
+        driver.control.update_device(scenario.node, device, taints=[Taint(UNHEALTHY, effect, time_added=when)])
+    scenario.note(f"{effect} taint on {', '.join(devices)}")
+    return time.time()
+
+
+def evicted_after(scenario: Scenario, worker: Object, since: float, timeout: float = 30) -> float:
+    """Seconds from `since` to the moment in which the Pod was seen marked for deletion."""
+    marked = scenario.wait(worker, terminating(), timeout)
+    meta = marked["metadata"]
+    due = datetime.fromisoformat(meta["deletionTimestamp"]).timestamp() - meta["deletionGracePeriodSeconds"]
+    seconds = time.time() - since
+    scenario.note(f"evicted {seconds:.2f} s later (deletionTimestamp less grace: {due - since:+.0f} s)")
+    return seconds
+
+
+def eviction_barrier(scenario: Scenario, driver: Driver) -> None:
+    """The eviction controller has seen every taint so far: a Pod on a device that is tainted later is evicted."""
+    twin, device = run_on_gpu(scenario, driver, "twin")
+    taint(scenario, driver, device)
+    scenario.wait(twin, terminating())
+
+
+def deleters(scenario: Scenario, name: str) -> list[str]:
+    """Who asked the API server to delete a Pod of the scenario, from the audit log."""
+    audit = scenario.cluster.audit()
+    return [] if audit is None else [entry["user"]["username"] for entry in _deletions(audit, scenario.namespace, name)]
+
+
+def _deletions(audit: Path, namespace: str, name: str) -> list[Object]:
+    entries = (json.loads(line) for line in audit.read_text().splitlines() if namespace in line and '"delete"' in line)
+    return [
+        entry
+        for entry in entries
+        if entry["verb"] == "delete"
+        and entry["objectRef"]["resource"] == "pods"
+        and (entry["objectRef"]["namespace"], entry["objectRef"].get("name")) == (namespace, name)
+    ]
