@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
@@ -67,15 +68,20 @@ class Process:
         self.record.unlink(missing_ok=True)
 
     def _gone(self, timeout: float) -> bool:
+        """Wait for its end. The process that started it may be another one, which reaps it late: a zombie is gone."""
         if not self.alive():
             return True
         try:
-            psutil.Process(self.pid).wait(timeout)
-        except psutil.NoSuchProcess:
+            descriptor = os.pidfd_open(self.pid)
+        except ProcessLookupError:
             return True
-        except psutil.TimeoutExpired:
-            return not self.alive()
-        return True
+        try:
+            end = select.poll()
+            end.register(descriptor, select.POLLIN)
+            end.poll(timeout * 1000)
+        finally:
+            os.close(descriptor)
+        return not self.alive()
 
     def last_words(self, count: int = 2) -> str:
         """The last lines of its log that tell an error, or else the last lines."""

@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +68,25 @@ def test_stop_insists_when_a_program_does_not_listen(directory: Path) -> None:
     started.stop(grace=0.2)
     assert not started.alive()
     assert process.find(directory, "shell") is None
+
+
+def test_stop_returns_at_once_when_another_process_has_not_reaped_it_yet(directory: Path) -> None:
+    starter = (
+        "import sys; from pathlib import Path; from harness.clusters.local import process;"
+        "process.start('shell', ['sleep', '100'], Path(sys.argv[1]), 'abc123'); print('started', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", starter, str(directory)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout
+        assert parent.stdout.readline() == "started\n"
+        found = process.find(directory, "shell")
+        assert found
+        start = time.monotonic()
+        found.stop(grace=10)
+        assert time.monotonic() - start < 5
+        assert psutil.Process(found.pid).status() == psutil.STATUS_ZOMBIE
+        parent.communicate("\n")
 
 
 def test_a_process_id_that_went_to_another_program_is_not_ours(directory: Path) -> None:
