@@ -7,7 +7,6 @@ from typing import NamedTuple
 from fake_driver.inventory import Pool, Taint
 from harness.drivers import Driver
 from harness.kube.builders import claim, pod, request
-from harness.kube.predicates import AllocatedDevice, allocated_devices, scheduled, unschedulable, unscheduled
 from harness.plugin.scenario import Object, Scenario
 
 #: No new work for the device.
@@ -36,22 +35,15 @@ def only(driver: Driver, index: int) -> str:
 
 
 def consumer(
-    scenario: Scenario, driver: Driver, name: str, gpu: int | None = None, *, tolerations: Sequence[Object] = ()
+    scenario: Scenario,
+    driver: Driver,
+    name: str,
+    gpu: int | None = None,
+    *,
+    tolerations: Sequence[Object] = (),
+    node_tolerations: Sequence[Object] = (),
 ) -> Consumer:
-    """A Pod that wants any GPU of the driver, or the one with that index."""
+    """A Pod that wants any GPU of the driver, or the one with that index; `tolerations` are those of the request."""
     selectors = [] if gpu is None else [only(driver, gpu)]
     wanted = scenario.create(claim(name, request(driver.device_class, selectors=selectors, tolerations=tolerations)))
-    return Consumer(scenario.create(pod(name, claims={"gpu": wanted})), wanted)
-
-
-def device_of(scenario: Scenario, placed: Consumer) -> str:
-    """The device that a Pod has been given, once it is placed."""
-    scenario.wait(placed.pod, scheduled())
-    (given,) = allocated_devices(scenario.get(placed.claim))
-    return AllocatedDevice(*given).device
-
-
-def kept_off(scenario: Scenario, waiter: Object) -> None:
-    """No node has a device that the Pod may use: the scheduler says so before it binds the Pod anywhere."""
-    outcome = scenario.wait(waiter, unschedulable("cannot allocate all claims") | scheduled())
-    assert unscheduled()(outcome), f"the Pod was bound to {outcome['spec'].get('nodeName')}"
+    return Consumer(scenario.create(pod(name, claims={"gpu": wanted}, tolerations=node_tolerations)), wanted)

@@ -36,9 +36,7 @@ class RulesSeen:
         scenario.wait(self._rule, condition("EvictionInProgress"))
         self._probe = _probe(scenario, name)
         outcome = scenario.wait(self._probe, unschedulable("cannot allocate all claims") | scheduled())
-        assert unscheduled()(outcome), (
-            "the probe was scheduled before its rule was known: nothing can be proved with it"
-        )
+        assert unscheduled()(outcome), "the probe was scheduled before its rule was known: it proves nothing"
 
     def __call__(self) -> None:
         """The scheduler knows every DeviceTaintRule as it was written before this call, or later. Once only."""

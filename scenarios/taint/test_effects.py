@@ -7,36 +7,19 @@ from fake_driver.profiles import gpus, shareable
 from harness.kube.builders import claim, device_taint, device_taint_rule, pod, request
 from harness.kube.predicates import (
     condition,
-    gone,
     running,
     scheduled,
     terminating,
     unallocated,
-    unschedulable,
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.taint.arrange import BROKEN, LOST, consumer, device_of, kept_off, tainted
+from scenarios.taint.arrange import BROKEN, LOST, consumer, tainted
+from scenarios.taint.outcomes import EVICTED, device_of, evicted, goes_on, is_placed, kept_off
 from scenarios.taint.seen import RulesSeen, slices_seen
-
-EVICTED = condition("DisruptionTarget", "True", "DeletionByDeviceTaintManager")
 
 #: Does not end when it is told to.
 STUBBORN = ("sh", "-c", "trap : TERM; sleep infinity & wait; sleep infinity")
-
-
-def evicted(scenario: Scenario, runner: Object, timeout: float = 30) -> None:
-    """The eviction controller has deleted the Pod, and it is gone."""
-    scenario.wait(runner, gone(), timeout)
-    scenario.wait_event(runner, "DeviceTaintManagerEviction", "Marking for deletion")
-
-
-def goes_on(scenario: Scenario, runner: Object) -> None:
-    """The Pod is the same as before, and runs."""
-    now = scenario.client.find(runner)
-    assert now is not None, "the Pod is gone"
-    assert now["metadata"]["uid"] == runner["metadata"]["uid"], "another Pod has taken its name"
-    assert (running() & ~terminating())(now), "the Pod is on its way out"
 
 
 @pytest.mark.statement("TA-06")
@@ -70,9 +53,7 @@ def test_pods_that_run_on_other_devices_or_without_noexecute_go_on(scenario: Sce
 
 
 @pytest.mark.statement("TA-06")
-@pytest.mark.deviates(
-    "TA-06", "the scheduler never looks at the taints of a claim that is allocated: a new Pod joins it"
-)
+@pytest.mark.deviates("TA-06", "a new Pod joins an allocated claim: the scheduler never looks at its taints")
 def test_new_pod_joins_an_allocated_claim_whose_device_is_tainted(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(2), plugin=False)
     first = consumer(scenario, driver, "first")
@@ -85,8 +66,7 @@ def test_new_pod_joins_an_allocated_claim_whose_device_is_tainted(scenario: Scen
     else:
         joining = scenario.create(pod("joining", claims={"gpu": first.claim}))
 
-    outcome = scenario.wait(joining, scheduled() | unschedulable())
-    assert scheduled()(outcome), "the Pod was kept off the tainted device, as the documents say"
+    is_placed(scenario, joining)
 
 
 @pytest.mark.statement("TA-07")
@@ -182,8 +162,7 @@ def test_new_pod_joins_the_claim_of_an_evicted_one_and_is_evicted_too(
         shared = scenario.create(claim("own", request(driver.device_class)))
     joining = scenario.create(pod("joining", claims={"gpu": shared}, command=STUBBORN, grace_seconds=60))
 
-    outcome = scenario.wait(joining, scheduled() | unschedulable())
-    assert scheduled()(outcome), "the Pod was kept off the tainted device, as the documents say"
+    is_placed(scenario, joining)
     scenario.wait(joining, terminating() & EVICTED)
 
 
@@ -204,9 +183,7 @@ def test_effect_none_neither_evicts_nor_keeps_off(scenario: Scenario, difference
     scenario.wait(rule, condition("EvictionInProgress", "False"))
     rules_seen()
 
-    new = consumer(scenario, driver, "new").pod
-    outcome = scenario.wait(new, scheduled() | unschedulable())
-    assert scheduled()(outcome), "the new Pod was kept off"
+    is_placed(scenario, consumer(scenario, driver, "new").pod)
     goes_on(scenario, runner)
 
 

@@ -1,4 +1,4 @@
-"""What a mark takes out of use: a whole node, one device, and nothing that is not a DRA device (TA-01 to TA-05)."""
+"""What a mark takes out of use: a whole node, or one device (TA-01 to TA-04)."""
 
 import pytest
 
@@ -10,7 +10,8 @@ from harness.kube.builders import claim, device_toleration, gang, pod, pod_group
 from harness.kube.predicates import all_of, allocated_devices, condition, count_of, scheduled, unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.taint.arrange import BROKEN, consumer, device_of, kept_off, tainted
+from scenarios.taint.arrange import BROKEN, consumer, tainted
+from scenarios.taint.outcomes import device_of, kept_off
 from scenarios.taint.seen import slices_seen
 
 NODE_TAINT = {"key": "example.com/broken-gpu", "effect": "NoSchedule"}
@@ -95,9 +96,13 @@ def test_gang_that_needs_one_less_goes_up_without_the_tainted_gpu(scenario: Scen
     minimum = GPUS if difference("the gang needs all GPUs") else GPUS - 1
     driver = driver_on_bare_node(scenario, tainted(gpus(GPUS), "gpu-3", BROKEN))
 
-    gang_of(scenario, driver, minimum)
+    slices_seen(scenario)
 
-    scenario.waiter.wait_any("Pod", count_of(scheduled(), GPUS - 1), 15, label_selector="app=training")
+    group, _ = gang_of(scenario, driver, minimum)
+
+    judged = scenario.wait(group, condition("PodGroupInitiallyScheduled"))
+    assert condition("PodGroupInitiallyScheduled", "True")(judged), "the gang was not placed"
+    scenario.waiter.wait_any("Pod", count_of(scheduled(), GPUS - 1), label_selector="app=training")
     claims, _ = scenario.client.list("ResourceClaim")
     given = {device.device for each in claims for device in allocated_devices(each)}
     assert given == {f"gpu-{index}" for index in range(GPUS) if index != 3}
