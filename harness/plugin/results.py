@@ -25,9 +25,8 @@ class Results:
             if report.failed:
                 self._unexplained[report.nodeid] = report.longreprtext
             return
-        earlier = self._finished.get(report.nodeid)
-        if earlier is None or data["outcome"] in ("error", "failed"):
-            self._finished[report.nodeid] = data
+        earlier = self._finished.get(report.nodeid, data)
+        self._finished[report.nodeid] = max(earlier, data, key=_badness)
 
     def collected(self, scenarios: list[dict[str, Any]]) -> None:
         """Take in scenarios that exist, selected or not."""
@@ -51,8 +50,12 @@ class Results:
             for nodeid, reason in self._unexplained.items()
             if nodeid in self._known
         }
-        return [ScenarioResult.from_json(data) for data in {**self._known, **self._finished, **lost}.values()]
+        return [ScenarioResult.from_json(data) for data in {**self._known, **lost, **self._finished}.values()]
 
     def others_failed(self) -> bool:
         """Whether a test that is no scenario failed."""
         return bool(self._unexplained.keys() - self._known.keys())
+
+
+def _badness(data: dict[str, Any]) -> int:
+    return {"failed": 2, "error": 1}.get(data["outcome"], 0)

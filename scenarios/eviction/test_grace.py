@@ -91,7 +91,7 @@ def test_time_counts_from_the_taint_and_not_from_the_pods_coming(scenario: Scena
     worker, _ = run_on_gpu(scenario, driver, tolerations=tolerating(16))
     came = time.time()
 
-    assert evicted_after(scenario, worker, came) < 16 - age + SLACK
+    assert evicted_after(scenario, worker, came) < 16 - 12 + SLACK
 
 
 @pytest.mark.control("EV-09")

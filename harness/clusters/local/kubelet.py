@@ -137,7 +137,7 @@ def namespace_command() -> tuple[str, ...]:
     if not shutil.which("unshare"):
         return ()
     mount = ("--mount", "--propagation=private")
-    candidates = [("unshare", "--user", "--map-root-user", *mount)]
+    candidates: list[tuple[str, ...]] = [("unshare", "--user", "--map-root-user", *mount)]
     if os.geteuid() == 0:
         candidates.append(("unshare", *mount))
     return next((command for command in candidates if _runs(command)), ())
