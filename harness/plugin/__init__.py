@@ -36,11 +36,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Check the command line; a wrong one ends here, in one line, with pytest's exit code for usage."""
     for marker in markers.MARKERS:
         config.addinivalue_line("markers", marker)
+    if _is_worker(config):
+        # A seed that was not given was chosen by the process that started the workers.
+        config.option.seed = config.workerinput["dra_e2e_seed"]  # type: ignore[attr-defined]
     try:
         config.stash[OPTIONS] = options.read(config)
     except HarnessError as error:
         raise pytest.UsageError(str(error)) from None
-    config.option.seed = config.stash[OPTIONS].seed  # workers shuffle by the same seed
     config.stash[COLLECTED] = []
     if not _is_worker(config):
         controller = Controller(config, config.stash[OPTIONS])
@@ -218,7 +220,7 @@ def pytest_runtest_makereport(
         return report
     error = call.excinfo.value if call.excinfo else None
     if isinstance(error, HarnessError):
-        report.longrepr = f"{item.nodeid}: {error}"  # where it was raised says nothing to the user
+        report.longrepr = str(error)  # where it was raised says nothing to the user
     trace = item.stash[TRACE]
     swapped = item.config.stash[OPTIONS].controls
     if call.when == "call" and swapped and not report.skipped:

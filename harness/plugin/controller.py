@@ -79,9 +79,10 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """xdist: tell a worker which run it belongs to."""
+        """xdist: tell a worker which run it belongs to, and the order of the scenarios."""
         with one_line():
             node.workerinput["dra_e2e_run"] = str(self.run().directory)
+            node.workerinput["dra_e2e_seed"] = self._options.seed
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
