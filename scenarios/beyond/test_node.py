@@ -19,6 +19,9 @@ from scenarios.beyond.consumers import ask
 WIPING_DELAY = 30
 MARGIN = 15
 
+#: A kubelet looks at a Pod again after about a minute, unless it is configured otherwise.
+NEXT_LOOK = 90
+
 
 @contextmanager
 def away(driver: Driver) -> Iterator[None]:
@@ -113,7 +116,7 @@ def test_container_status_shows_the_health_that_the_driver_reports(scenario: Sce
     scenario.wait(consumer, health_is("Unhealthy", "too hot"))
 
     with away(driver):
-        scenario.wait(consumer, health_is("Unknown"))
+        scenario.wait(consumer, health_is("Unknown"), timeout=NEXT_LOOK)
     driver.registered()
     scenario.wait(consumer, health_is("Unhealthy", "too hot"))
 
@@ -181,10 +184,10 @@ def test_deleted_pod_stays_terminating_until_the_driver_is_back(scenario: Scenar
 
     with crashed(driver, scenario.node):
         scenario.client.delete(consumer)
-        scenario.wait(consumer, terminating() & ended())
+        scenario.wait(consumer, terminating() & ended(), timeout=NEXT_LOOK)
         scenario.barrier.kubelet(scenario.node)
         assert terminating()(scenario.get(consumer))
     driver.registered()
 
-    scenario.waiter.wait_gone(consumer)
+    scenario.waiter.wait_gone(consumer, timeout=NEXT_LOOK)
     driver.unprepared(held)

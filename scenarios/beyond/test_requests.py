@@ -37,7 +37,7 @@ def test_claim_with_admin_access_is_given_a_device_in_use(scenario: Scenario, di
 def test_claim_with_admin_access_is_refused_in_a_namespace_without_the_label(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1), plugin=False)
 
-    with pytest.raises(ApiError, match=f"admin access to devices requires the '{ADMIN_ACCESS_LABEL}: true' label"):
+    with pytest.raises(ApiError, match=f"admin access to devices requires the .{ADMIN_ACCESS_LABEL}: true. label"):
         scenario.create(claim("admin", request(driver.device_class, admin_access=True)))
 
 
