@@ -8,6 +8,7 @@ import pytest
 
 from harness.clusters.protocol import Capability
 from harness.errors import UsageError
+from harness.report import Deviation
 from harness.report.catalogue import Catalogue
 
 Made = TypeVar("Made")
@@ -21,15 +22,6 @@ MARKERS = (
     "exclusive(what): 'cluster' or 'node': the scenario reaches further than its own objects and runs alone there",
     "slow: takes longer than ten seconds for a reason of Kubernetes' own",
 )
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """A statement for which the cluster does something else than the documents say."""
-
-    statement: str
-    why: str
-    where: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

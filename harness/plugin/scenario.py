@@ -186,7 +186,7 @@ class Scenario:
         return (self.namespace, *self._names)
 
     def close(self) -> None:
-        """Remove everything the scenario made. Pods go first: the driver that unprepares their devices is still there."""
+        """Remove what the scenario made. Pods go first, while the driver that unprepares their devices is there."""
         for kind in (*OWNERS, "Pod"):
             self.client.delete_collection(kind)
         try:
