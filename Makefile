@@ -7,6 +7,7 @@ ARGS     ?=
 WORKERS  ?= 4
 N        ?= 20
 GROUP    ?=
+RUN      ?=
 
 VENV   := .venv
 PY     := $(VENV)/bin/python
@@ -56,8 +57,8 @@ soak: setup ## GROUP=workflow N=20: a group N times in random order
 up: setup ## a cluster with the fake driver to play with
 	$(PY) -m harness up $(CLUSTER) $(ARGS)
 
-down: setup ## remove it
-	$(PY) -m harness down
+down: setup ## remove it (RUN=… only that one)
+	$(PY) -m harness down $(RUN)
 
 reap: setup ## remove whatever a killed run left behind
 	$(PY) -m harness reap $(ARGS)

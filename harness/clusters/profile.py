@@ -62,6 +62,14 @@ class Profile:
             more[component] = [*more.get(component, ()), *flags]
         return replace(self, varied=varied, args=more)
 
+    def with_nodes(self, count: int) -> "Profile":
+        """This profile with so many nodes that run Pods, each like its first one, beside the control plane."""
+        nodes = list(self.document.get("nodes") or [{"role": "control-plane"}])
+        worker = next((node for node in nodes if node.get("role") == "worker"), {"role": "worker"})
+        others = [node for node in nodes if node.get("role") != "worker"]
+        document = {**self.document, "nodes": [*others, *([worker] * count)]}
+        return replace(self, name=f"{self.name}-{count}-nodes", document=document)
+
     @property
     def key(self) -> str:
         """The name, with a digest of what a variation changes: equal keys may share a cluster."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import psutil
 
 from harness.clusters.run import LABEL, Run, base_directory, registry_lock
-from harness.errors import InfrastructureError
+from harness.errors import InfrastructureError, UsageError
 
 #: Removes what one provider started for a run outside of the run's directory. Idempotent.
 ProviderReaper = Callable[[Run], None]
@@ -54,6 +54,22 @@ def reap(*, kept: bool = False) -> list[str]:
         for run in dead:
             remove(run)
     return [run.id for run in dead]
+
+
+def remove_kept(run_id: str | None = None) -> list[str]:
+    """Remove the kept runs of this user, or only the one of that id; returns their ids.
+
+    Raises UsageError when there is none of that id, or its owner still works with it.
+    """
+    with registry_lock():
+        kept = [run for run in _runs_of_user() if run.kept and run_id in (None, run.id)]
+        chosen = [run for run in kept if not run.is_alive()]
+        if run_id is not None and not chosen:
+            state = "is still in use: end its tests first" if kept else "is no kept run of yours"
+            raise UsageError(f"{run_id} {state}")
+        for run in chosen:
+            remove(run)
+    return [run.id for run in chosen]
 
 
 def _runs_of_user() -> list[Run]:

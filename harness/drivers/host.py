@@ -2,17 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from filelock import FileLock
-
 import fake_driver.host
 from fake_driver.http import HttpApi
 from fake_driver.inventory import Pool
 from fake_driver.node import Node
-from harness.clusters.local.cluster import LocalCluster
 from harness.clusters.protocol import Cluster
+from harness.drivers import identity
 from harness.drivers.driver import Driver
-from harness.drivers.identity import USER, authorize
-from harness.errors import InfrastructureError
 from harness.kube import Client
 from harness.kube.waits import Observer
 
@@ -21,13 +17,10 @@ class DriverHost:
     """Serves drivers to the kubelets of one cluster, with an identity of their own."""
 
     def __init__(self, cluster: Cluster, client: Client) -> None:
-        if not isinstance(cluster, LocalCluster):
-            raise InfrastructureError(f"provider {cluster.provider} has no fake driver yet")
-        authorize(client)
-        with FileLock(cluster.directory / "driver-identity.lock"):
-            kubeconfig = cluster.identity(USER)
-        nodes = [Node(name, cluster.kubelet_root(name), cluster.cdi_dir(name)) for name in cluster.kubelet_nodes()]
-        self._host = fake_driver.host.DriverHost(HttpApi.from_kubeconfig(kubeconfig), nodes)
+        here = identity.local(cluster)
+        api = HttpApi.from_kubeconfig(identity.kubeconfig(here, client))
+        nodes = [Node(name, here.kubelet_root(name), here.cdi_dir(name)) for name in here.kubelet_nodes()]
+        self._host = fake_driver.host.DriverHost(api, nodes)
 
     def serve(
         self,

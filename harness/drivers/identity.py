@@ -1,5 +1,12 @@
 """Who the fake driver is to the API server, with no more rights than a real driver needs."""
 
+from pathlib import Path
+
+from filelock import FileLock
+
+from harness.clusters.local.cluster import LocalCluster
+from harness.clusters.protocol import Cluster
+from harness.errors import InfrastructureError
 from harness.kube import Client, Obj
 
 #: The user as whom every fake driver of a cluster speaks.
@@ -33,3 +40,17 @@ def authorize(client: Client) -> None:
     """Let the driver publish slices and read claims. Applying is idempotent: several workers may do it at once."""
     client.apply(_ROLE)
     client.apply(_BINDING)
+
+
+def local(cluster: Cluster) -> LocalCluster:
+    """The cluster, whose kubelets a driver on this host can serve. Raises InfrastructureError for another one."""
+    if not isinstance(cluster, LocalCluster):
+        raise InfrastructureError(f"provider {cluster.provider} has no fake driver yet")
+    return cluster
+
+
+def kubeconfig(cluster: LocalCluster, client: Client) -> Path:
+    """The driver's own kubeconfig, with its rights granted; several workers may ask at once."""
+    authorize(client)
+    with FileLock(cluster.directory / "driver-identity.lock"):
+        return cluster.identity(USER)

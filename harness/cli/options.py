@@ -1,0 +1,56 @@
+"""Options of every command that starts clusters; they mean what those of pytest mean."""
+
+import argparse
+from dataclasses import dataclass
+
+from harness import programs, releases
+from harness.clusters import profile, providers
+from harness.clusters.local.cluster import PROGRAMS
+from harness.clusters.pool import Pool
+from harness.clusters.profile import Profile
+from harness.clusters.run import Run
+from harness.errors import UsageError
+from harness.programs import Components
+from harness.releases import Release
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which cluster, checked."""
+
+    provider: str
+    release: Release
+    profile: Profile
+    components: Components
+
+    def pool(self, run: Run) -> Pool:
+        """Where a run gets such clusters."""
+        return providers.pool(self.provider, run, self.release, self.components)
+
+    def fetch(self, *more: str) -> dict[str, programs.Program]:
+        """Have the programs at hand, with progress, and some that no cluster runs."""
+        wanted = [name for name in PROGRAMS if name not in self.components.replacements]
+        return programs.get_all([*wanted, *more], self.release)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--provider", default="local", help=f"where it comes from: {', '.join(providers.PROVIDERS)}")
+    parser.add_argument("--k8s", metavar="RELEASE", help="Kubernetes release, for example 1.37 (newest)")
+    parser.add_argument("--profile", default="features", help="a name in kind-configs/, or a kind Cluster file")
+    parser.add_argument("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="another program")
+    parser.add_argument("--component-arg", action="append", default=[], metavar="NAME=FLAG", help="one more flag")
+    parser.add_argument("--nodes", type=int, metavar="N", help="nodes with a kubelet (those of the profile)")
+
+
+def read(chosen: argparse.Namespace) -> Order:
+    """Check the options. Raises UsageError with one line that says what to do."""
+    if chosen.provider not in providers.PROVIDERS:
+        raise UsageError(f"unknown provider {chosen.provider!r}: choose one of {', '.join(providers.PROVIDERS)}")
+    if chosen.nodes is not None and chosen.nodes < 1:
+        raise UsageError(f"--nodes must be at least 1, not {chosen.nodes}")
+    release = releases.get(chosen.k8s)
+    wanted = profile.load(chosen.profile)
+    wanted = wanted if chosen.nodes is None else wanted.with_nodes(chosen.nodes)
+    wanted.resolve(release)
+    return Order(chosen.provider, release, wanted, Components.parse(chosen.component, chosen.component_arg))

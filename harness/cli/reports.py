@@ -1,0 +1,32 @@
+"""`report`: pages anew, and what changed between two reports."""
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+
+from harness import report
+from harness.cli.command import Commands
+
+
+def add(commands: Commands) -> None:
+    """Declare the commands."""
+    reports = commands.group("report", "work with reports")
+    build = reports.add("build", _build, "build the pages again from report.json")
+    build.add_argument("directory", type=Path)
+    diff = reports.add("diff", _diff, "compare two reports; exit code 1 on regressions only")
+    diff.add_argument("old", type=Path)
+    diff.add_argument("new", type=Path)
+
+
+def _build(chosen: argparse.Namespace) -> int:
+    rebuilt = report.rebuild(chosen.directory)
+    print(report.headline(rebuilt))
+    print(chosen.directory / "index.html")
+    return 0
+
+
+def _diff(chosen: argparse.Namespace) -> int:
+    found = report.diff(report.read(chosen.old), report.read(chosen.new))
+    found.print(Console())
+    return found.exit_code
