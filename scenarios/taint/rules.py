@@ -16,9 +16,8 @@ from harness.kube.builders import claim, device_taint, device_taint_rule, device
 from harness.kube.builders.devices import Effect
 from harness.kube.predicates import Predicate, find_condition, gone
 from harness.plugin.scenario import Object, Scenario
+from scenarios.eviction.arrange import UNHEALTHY
 from scenarios.taint.arrange import LOST, Consumer, tainted
-
-UNHEALTHY = "example.com/unhealthy"
 
 #: How every message of a rule without effect ends.
 FINAL = "This information will not be updated again. Recreate the DeviceTaintRule to trigger an update."
@@ -60,11 +59,10 @@ def user(
     node: str | None = None,
     namespace: str | None = None,
     selectors: Sequence[str] = (),
-    seconds: int | None = None,
+    tolerations: Sequence[Object] = (),
     **fields: Any,
 ) -> Consumer:
-    """A Pod (on that node) that wants a device of the driver, and tolerates the rules' taint for so many seconds."""
-    tolerations = [] if seconds is None else [device_toleration(UNHEALTHY, effect="NoExecute", seconds=seconds)]
+    """A Pod (on that node) that wants a device of the driver; `tolerations` are those of the request."""
     wanted = request(driver.device_class, selectors=selectors, tolerations=tolerations)
     own = scenario.create(claim(name, wanted, namespace=namespace))
     return Consumer(scenario.create(pod(name, claims={"gpu": own}, on=node, namespace=namespace, **fields)), own)

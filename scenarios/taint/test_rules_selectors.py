@@ -1,4 +1,4 @@
-"""Which devices a rule selects: every form of its selector (TR-03, TR-05 to TR-07, TR-09, TR-10)."""
+"""Which devices a rule selects: every form of its selector (TR-03, TR-05 to TR-07)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,7 +8,6 @@ import pytest
 
 from fake_driver.inventory import Pool
 from fake_driver.profiles import gpus
-from harness.drivers import Driver
 from harness.kube.predicates import gone, running, scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
@@ -214,42 +213,3 @@ def test_without_a_device_no_device_of_the_pool_is_given_out(scenario: Scenario)
     rules_seen()
 
     kept_off(scenario, user(scenario, driver, "first").pod)
-
-
-def first_gpu(scenario: Scenario, driver: Driver) -> dict[Field, str]:
-    """The names of the driver's first GPU on the scenario's node."""
-    return {"driver": driver.name, "pool": scenario.node, "device": "gpu-0"}
-
-
-@pytest.mark.statement("TR-09")
-@pytest.mark.parametrize("field", ["driver", "pool", "device"])
-def test_misspelt_name_is_accepted_and_selects_nothing(
-    scenario: Scenario, difference: Difference, field: Field
-) -> None:
-    driver = scenario.driver(gpus(1), plugin=False)
-    controller_knows(scenario)
-    rules_seen = RulesSeen(scenario)
-    names = first_gpu(scenario, driver)
-    if not difference("no name is misspelt"):
-        names[field] += "x"
-
-    rule = create_rule(scenario, "None", **names)
-
-    assert published(message(scenario, rule)) == 0
-    change_effect(scenario, rule, "NoSchedule")
-    rules_seen()
-    is_placed(scenario, user(scenario, driver, "new").pod)
-
-
-@pytest.mark.control("TR-09")
-def test_names_as_published_select_the_device(scenario: Scenario) -> None:
-    driver = scenario.driver(gpus(1), plugin=False)
-    controller_knows(scenario)
-    rules_seen = RulesSeen(scenario)
-
-    rule = create_rule(scenario, "None", **first_gpu(scenario, driver))
-
-    assert published(message(scenario, rule)) == 1
-    change_effect(scenario, rule, "NoSchedule")
-    rules_seen()
-    kept_off(scenario, user(scenario, driver, "new").pod)
