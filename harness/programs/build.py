@@ -94,6 +94,8 @@ def _run(command: Sequence[str | Path], cwd: Path, env: dict[str, str], what: st
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             raise
+    if process.returncode < 0:
+        raise InfrastructureError(f"cannot build {what}: {signal.Signals(-process.returncode).name} ended Go")
     if process.returncode:
         raise InfrastructureError(_reason(what, err + out))
     return out

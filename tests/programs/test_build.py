@@ -105,6 +105,16 @@ def test_program_that_does_not_compile(proxy: Path, tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file() and path.name != "lock"]
 
 
+@pytest.mark.usefixtures("proxy")
+def test_go_that_somebody_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go = tmp_path / "go"
+    go.write_text(f'#!/bin/sh\nif [ "$1" != build ]; then exec {shutil.which("go")} "$@"; fi\nkill -KILL $$\n')
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(InfrastructureError, match=r"cannot build kubelet v1\.37\.2: SIGKILL ended Go"):
+        Supply(tmp_path / "cache", NOBODY).get_all(["kubelet"], RELEASE)
+
+
 GET = f"""
 import sys
 from pathlib import Path
