@@ -22,6 +22,8 @@ class Order:
     release: Release
     profile: Profile
     components: Components
+    arguments: tuple[str, ...]
+    """The same, as pytest takes it; it knows no number of nodes."""
 
     def pool(self, run: Run) -> Pool:
         """Where a run gets such clusters."""
@@ -53,4 +55,12 @@ def read(chosen: argparse.Namespace) -> Order:
     wanted = profile.load(chosen.profile)
     wanted = wanted if chosen.nodes is None else wanted.with_nodes(chosen.nodes)
     wanted.resolve(release)
-    return Order(chosen.provider, release, wanted, Components.parse(chosen.component, chosen.component_arg))
+    components = Components.parse(chosen.component, chosen.component_arg)
+    arguments = (
+        f"--provider={chosen.provider}",
+        f"--k8s={release.minor}",
+        f"--profile={chosen.profile}",
+        *(f"--component={value}" for value in chosen.component),
+        *(f"--component-arg={value}" for value in chosen.component_arg),
+    )
+    return Order(chosen.provider, release, wanted, components, arguments)
