@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from fake_driver.inventory import Pool, Taint
@@ -13,8 +14,14 @@ from harness.plugin.scenario import Object, Scenario
 BROKEN = Taint("example.com/broken", "NoSchedule", "ecc")
 #: No work at all.
 LOST = Taint("example.com/lost", "NoExecute", "bus")
-#: A remark.
-NOTED = Taint("example.com/noted", "None", "dust")
+
+#: Seconds. A taint of almost an hour ago and a toleration for an hour leave little to wait for, and to be mistaken in.
+HOUR = 3600
+
+
+def lost_since(moment: float) -> Taint:
+    """The taint LOST of that time, in seconds since the epoch; the API keeps whole seconds."""
+    return replace(LOST, time_added=datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
 
 
 class Consumer(NamedTuple):

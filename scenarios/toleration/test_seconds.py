@@ -1,35 +1,27 @@
 """For how long a toleration of NoExecute holds: from the time of the taint, and which of several counts (XD-17)."""
 
 import time
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pytest
 
-from fake_driver.inventory import Taint
 from fake_driver.profiles import gpus
 from harness.drivers import Driver
 from harness.kube.builders import device_toleration
 from harness.kube.predicates import gone, scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.taint.arrange import Consumer, consumer, tainted
+from scenarios.taint.arrange import HOUR, LOST, Consumer, consumer, lost_since, tainted
 from scenarios.taint.outcomes import evicted
 from scenarios.taint.seen import slices_seen
 
-HOUR = 3600
 #: Seconds that the cluster may take for what it does at once.
 SLACK = 10.0
 
 
-def lost_at(moment: float) -> Taint:
-    """A NoExecute taint of that time, in seconds since the epoch: the API keeps whole seconds."""
-    return Taint("example.com/lost", "NoExecute", time_added=datetime.fromtimestamp(moment, UTC).strftime("%FT%TZ"))
-
-
 def for_seconds(seconds: int | None) -> Object:
     """A toleration of it, for so many seconds from the time of the taint, or for ever."""
-    return device_toleration("example.com/lost", effect="NoExecute", seconds=seconds)
+    return device_toleration(LOST.key, effect="NoExecute", seconds=seconds)
 
 
 class Case(NamedTuple):
@@ -67,7 +59,7 @@ def test_seconds_count_from_the_taint_and_the_shortest_toleration_counts(
     added = int(time.time()) - (60 if difference("the taint is younger by almost an hour") else HOUR - 3)
     pool = gpus(len(CASES))
     for device in pool.devices:
-        pool = tainted(pool, device.name, lost_at(added))
+        pool = tainted(pool, device.name, lost_since(added))
     driver = scenario.driver(pool, plugin=False)
     slices_seen(scenario)
 
@@ -86,7 +78,7 @@ def test_seconds_count_from_the_taint_and_the_shortest_toleration_counts(
 def test_pods_stay_while_the_hour_after_the_taint_is_not_over(scenario: Scenario) -> None:
     pool = gpus(len(CASES))
     for device in pool.devices:
-        pool = tainted(pool, device.name, lost_at(time.time() - 60))
+        pool = tainted(pool, device.name, lost_since(time.time() - 60))
     driver = scenario.driver(pool, plugin=False)
     slices_seen(scenario)
 
