@@ -7,6 +7,7 @@ Object = dict[str, Any]
 
 SLICES = "/apis/resource.k8s.io/v1/resourceslices"
 CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
+CLAIMS = "/apis/resource.k8s.io/v1/resourceclaims"
 
 
 class ApiError(Exception):

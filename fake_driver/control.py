@@ -1,8 +1,9 @@
 """What a test steers of a driver, wherever the driver runs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+from fake_driver.attachment import Play, Written
 from fake_driver.calls import Call
 from fake_driver.health import Health
 from fake_driver.inventory import Device, Pool
@@ -70,6 +71,23 @@ class Driver(Protocol):
 
     def wait_registered(self, timeout: float) -> None:
         """Wait until the kubelets of all running plugins have taken them since their start. Raises TimeoutError."""
+
+    def attach(self, play: Play, pool: str | None = None, device: str | None = None, node: str | None = None) -> None:
+        """Be the controller too: devices allocated from now on go this play (see `fake_driver.attachment`).
+
+        All devices or those of a pool, of a name, for a node; of several plays that apply the last given one counts.
+        Without any call nobody reports conditions, and nobody watches claims.
+        """
+
+    def report(
+        self, claim: Mapping[str, Any], pool: str, device: str, statuses: Mapping[str, str],
+        reason: str = "Attach", message: str = "",
+    ) -> None:  # fmt: skip
+        """Write conditions (type → status) of a claim's device at once. Raises ApiError when refused."""
+
+    @property
+    def written(self) -> tuple[Written, ...]:
+        """What the plays have written so far, or tried to."""
 
     @property
     def calls(self) -> tuple[Call, ...]:

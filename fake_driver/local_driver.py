@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from fake_driver.api import Api
+from fake_driver.attachment import Allocated, Play, Written
 from fake_driver.calls import Call, CallLog, registered
+from fake_driver.conditions import Controller
 from fake_driver.errors import ConfigError
 from fake_driver.faults import Faults
 from fake_driver.health import Health, HealthBoard
@@ -27,6 +29,7 @@ class LocalDriver:
         self._api = api
         self._name = name
         self._publisher = Publisher(api, name, labels)
+        self._controller = Controller(api, name)
         self._faults = Faults()
         self._health = HealthBoard()
         self._reports_health = health
@@ -138,6 +141,24 @@ class LocalDriver:
             if plugin.running:
                 self._log.wait(registered(node), timeout, self._started[node])
 
+    def attach(self, play: Play, pool: str | None = None, device: str | None = None, node: str | None = None) -> None:
+        """Be the controller too: devices allocated from now on go this play."""
+        self._controller.attach(play, pool, device, node)
+
+    def report(
+        self, claim: Mapping[str, Any], pool: str, device: str, statuses: Mapping[str, str],
+        reason: str = "Attach", message: str = "",
+    ) -> None:  # fmt: skip
+        """Write conditions of a claim's device at once."""
+        metadata = claim["metadata"]
+        named = Allocated(metadata["namespace"], metadata["name"], pool, device, None)
+        self._controller.report(named, statuses, reason, message)
+
+    @property
+    def written(self) -> tuple[Written, ...]:
+        """What the plays have written so far, or tried to."""
+        return self._controller.written
+
     @property
     def calls(self) -> tuple[Call, ...]:
         """Every gRPC call so far."""
@@ -150,6 +171,7 @@ class LocalDriver:
     def close(self) -> None:
         """End in order and leave slices and checkpoints as they are, for the driver's next life."""
         self._faults.clear()
+        self._controller.close()
         self._publisher.close()
         for plugin in self._plugins.values():
             plugin.stop()
@@ -157,6 +179,7 @@ class LocalDriver:
     def withdraw(self) -> None:
         """End the driver everywhere and leave nothing of it."""
         self._faults.clear()
+        self._controller.close()
         for plugin in self._plugins.values():
             plugin.remove()
         self._publisher.withdraw()

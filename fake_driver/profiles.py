@@ -51,6 +51,26 @@ def shareable(
     return Pool(devices=_shareable(count, default, minimum, step), **pool)
 
 
+def fabric(
+    count: int = 1,
+    conditions: Sequence[str] = ("DeviceAttached",),
+    failures: Sequence[str] = ("DeviceAttachFailed",),
+    binds_to_node: bool = True,
+    **pool: Unpack[PoolOptions],
+) -> Pool:
+    """GPUs that are attached over a fabric to the node chosen for them, as their conditions report."""
+    devices = tuple(
+        replace(
+            device,
+            binds_to_node=binds_to_node,
+            binding_conditions=conditions,
+            binding_failure_conditions=failures,
+        )
+        for device in _data_centre(count)
+    )
+    return Pool(devices=devices, **pool)
+
+
 def mixed(**pool: Unpack[PoolOptions]) -> Pool:
     """A node with GPUs of each sort: two data-centre, two small, a partitionable and a shareable one."""
     partitions = partitionable(1)
@@ -66,6 +86,7 @@ PROFILES: dict[str, Callable[..., Pool]] = {
     "small-gpus": small_gpus,
     "partitionable": partitionable,
     "shareable": shareable,
+    "fabric": fabric,
     "mixed": mixed,
 }
 

@@ -24,7 +24,11 @@ _ROLE: Obj = {
             "resources": ["resourceslices"],
             "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"],
         },
-        {"apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims"], "verbs": ["get"]},
+        {"apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims"], "verbs": ["get", "list", "watch"]},
+        {"apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims/status"], "verbs": ["patch"]},
+        # From 1.36 on: the devices in a claim's status, on whichever node. A real driver has its own name in
+        # `resourceNames`; this identity speaks for many.
+        {"apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims/driver"], "verbs": ["arbitrary-node:patch"]},
     ],
 }
 
@@ -37,7 +41,10 @@ _BINDING: Obj = {
 
 
 def authorize(client: Client) -> None:
-    """Let the driver publish slices and read claims. Applying is idempotent: several workers may do it at once."""
+    """Let the driver publish slices, follow claims and report on devices in them.
+
+    Applying is idempotent: several workers may do it at once.
+    """
     client.apply(_ROLE)
     client.apply(_BINDING)
 

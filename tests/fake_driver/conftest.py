@@ -51,11 +51,15 @@ def claim(api: MemoryApi) -> dict[str, Any]:
     return allocated(api, "c1", {"request": "gpu", "device": "gpu-0"})
 
 
-def allocated(api: MemoryApi, name: str, *results: dict[str, Any]) -> dict[str, Any]:
+def allocated(
+    api: MemoryApi, name: str, *results: dict[str, Any], node_selector: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """A claim in the API server with these results; driver and pool are the fixture's unless given."""
     path = claim_path("ns", name)
+    where = {"nodeSelector": node_selector} if node_selector else {}
+    devices = {"results": [{"driver": DRIVER, "pool": "n1", **result} for result in results]}
     found = {
         "metadata": {"namespace": "ns", "name": name},
-        "status": {"allocation": {"devices": {"results": [{"driver": DRIVER, "pool": "n1", **r} for r in results]}}},
+        "status": {"allocation": {"devices": devices, **where}},
     }
     return api.create(path.rpartition("/")[0], found)

@@ -21,6 +21,7 @@ class MemoryApi:
         self.down = False
         self._versions = count(1)
         self._watches: list[MemoryWatch] = []
+        self._events: list[Object] = []
         self._lock = threading.RLock()
 
     def get(self, path: str) -> Object:
@@ -49,24 +50,35 @@ class MemoryApi:
             seen = self.get(path)["metadata"]
             if body["metadata"].get("resourceVersion", seen["resourceVersion"]) != seen["resourceVersion"]:
                 raise ApiError(409, "Conflict", path)
-            if _filled(body)["spec"] == self.objects[path]["spec"]:
+            if _filled(body).get("spec", body) == self.objects[path].get("spec"):
                 return self.get(path)
             return self._store("replace", path, body, uid=seen["uid"], generation=seen["generation"] + 1)
 
     def apply(self, path: str, body: Object, field_manager: str, force: bool = False) -> Object:
         with self._lock:
+            if path.endswith("/status"):
+                return self._apply_status(path.removesuffix("/status"), body)
             return self.replace(path, body) if path in self.objects else self.create(path.rpartition("/")[0], body)
+
+    def _apply_status(self, path: str, body: Object) -> Object:
+        """What is given of the status, in place of the stored; the one manager here owns its lists as a whole."""
+        seen = self.get(path)
+        return self.replace(path, {**seen, "status": {**seen["status"], **body["status"]}})
 
     def delete(self, path: str) -> None:
         with self._lock:
             seen = self.get(path)
             del self.objects[path]
+            seen["metadata"]["resourceVersion"] = str(next(self._versions))
             self._record("delete", path, seen)
 
     def watch(self, path: str, query: Mapping[str, str], resource_version: str, timeout_seconds: int) -> "MemoryWatch":
         with self._lock:
             self._reach()
-            watch = MemoryWatch()
+            watch = MemoryWatch(path)
+            for event in self._events:
+                if int(event["object"]["metadata"]["resourceVersion"]) > int(resource_version):
+                    watch.tell(event)
             self._watches.append(watch)
             return watch
 
@@ -87,15 +99,22 @@ class MemoryApi:
     def _record(self, verb: str, key: str, body: Object) -> None:
         self.writes.append((verb, body["metadata"]["name"]))
         kind = {"create": "ADDED", "replace": "MODIFIED", "delete": "DELETED"}[verb]
+        event = {"type": kind, "key": key, "object": deepcopy(body)}
+        self._events.append(event)
         for watch in self._watches:
-            watch.events.put({"type": kind, "object": deepcopy(body)})
+            watch.tell(event)
 
 
 class MemoryWatch:
     """Implements fake_driver.api.Watch."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
+        self.path = path
         self.events: queue.Queue[Object | None] = queue.Queue()
+
+    def tell(self, event: Object) -> None:
+        if _inside(event["key"], self.path):
+            self.events.put({"type": event["type"], "object": deepcopy(event["object"])})
 
     def __iter__(self) -> Iterator[Object]:
         return iter(self.events.get, None)
@@ -106,7 +125,17 @@ class MemoryWatch:
 
 def _selected(key: str, found: Object, path: str, query: Mapping[str, str] | None) -> bool:
     selector = (query or {}).get("fieldSelector", "")
-    return key.startswith(f"{path}/") and (not selector or f"spec.driver={found['spec']['driver']}" == selector)
+    return _inside(key, path) and (not selector or f"spec.driver={found['spec']['driver']}" == selector)
+
+
+def _inside(key: str, path: str) -> bool:
+    return key.startswith(f"{path}/") or _everywhere(key) == path
+
+
+def _everywhere(key: str) -> str:
+    """The path of all objects of a kind, whatever their namespace."""
+    before, _, after = key.partition("/namespaces/")
+    return f"{before}/{after.split('/')[1]}" if after else ""
 
 
 def _filled(body: Object) -> Object:
