@@ -18,6 +18,7 @@ from harness.clusters import providers, reaper
 from harness.clusters.local.cluster import PROGRAMS
 from harness.clusters.run import Run
 from harness.errors import HarnessError, UsageError
+from harness.plugin import outcome
 from harness.plugin.options import Options
 from harness.plugin.results import Results
 from harness.report import Host, Replacement, Report, assess, catalogue, column, exit_code, headline, write
@@ -29,9 +30,7 @@ REPORT = "report"
 #: The folder of a report for the logs of clusters that did not start.
 FAILED_CLUSTERS = Path("evidence") / "clusters"
 
-BROKEN = 1
 INTERRUPTED = 2
-INFRASTRUCTURE = 3
 
 
 @contextlib.contextmanager
@@ -132,14 +131,8 @@ class Controller:
         if self._misuse:
             session.exitstatus = UsageError.exit_code
         elif exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            session.exitstatus = self._exit_code(exitstatus)
-
-    def _exit_code(self, exitstatus: int) -> int:
-        """A broken statement is the news, whatever else went wrong; then trouble; a deviation alone is none."""
-        stated = exit_code(self._report[0].statements) if self._report else exitstatus
-        if self._results.others_failed() or stated == BROKEN:
-            return BROKEN
-        return INFRASTRUCTURE if self._troubled else stated
+            stated = exit_code(self._report[0].statements) if self._report else exitstatus
+            session.exitstatus = outcome.exit_code(stated, self._results.others_failed(), self._troubled)
 
     def _end(self, run: Run) -> None:
         if self._options.keep_cluster:

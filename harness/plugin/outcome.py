@@ -6,6 +6,9 @@ from typing import Literal
 
 from harness.kube import ApiError
 
+BROKEN = 1
+INFRASTRUCTURE = 3
+
 Outcome = Literal["passed", "failed", "skipped", "error"]
 
 #: From here on an API answer is the server's trouble, not its judgement of what was sent.
@@ -46,3 +49,10 @@ def inverted(error: BaseException | None, differences: Sequence[str]) -> tuple[O
     if of_exception(error) == "failed":
         return "passed", f"fails, as it must, when {differences[-1]}"
     return "error", f"could not be tried: {type(error).__name__}: {error}"
+
+
+def exit_code(stated: int, others_failed: bool, troubled: bool) -> int:
+    """A broken statement is the news, whatever else went wrong; then trouble, of which no statement tells."""
+    if others_failed or stated == BROKEN:
+        return BROKEN
+    return INFRASTRUCTURE if troubled else stated

@@ -190,3 +190,15 @@ def test_a_gate_that_is_neither_true_nor_false(tmp_path: Path) -> None:
 def test_a_part_of_the_wrong_shape_is_told_by_its_name(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         written(tmp_path, text).resolve(NEWEST)
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_any_number_of_nodes_like_the_first(tmp_path: Path, count: int) -> None:
+    text = "nodes:\n- role: control-plane\n- {role: worker, labels: {zone: a}}\n- {role: worker}\n"
+    mine = written(tmp_path, text)
+    assert mine.with_nodes(count).resolve(NEWEST).workers == ({"zone": "a"},) * count
+    assert mine.with_nodes(count).key != mine.key
+
+
+def test_nodes_are_added_where_there_is_only_a_control_plane(tmp_path: Path) -> None:
+    assert len(written(tmp_path, "").with_nodes(2).resolve(NEWEST).workers) == 2

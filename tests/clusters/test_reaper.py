@@ -7,6 +7,7 @@ import pytest
 
 from harness.clusters import reaper
 from harness.clusters.run import LABEL, Run
+from harness.errors import UsageError
 
 Sleeper = Callable[[str], psutil.Process]
 
@@ -76,3 +77,26 @@ def test_the_owner_removes_its_own_run(sleeper: Sleeper) -> None:
     assert not run.directory.exists()
     assert not runs(process)
     assert reaper.reap() == []
+
+
+def test_kept_runs_are_removed_one_by_one_or_all() -> None:
+    kept = [Run.create() for _ in range(3)]
+    for run in kept:
+        run.keep()
+        run.release()
+    other = Run.create()
+    other.release()
+    assert reaper.remove_kept(kept[1].id) == [kept[1].id]
+    assert reaper.remove_kept() == sorted((kept[0].id, kept[2].id))
+    assert other.directory.exists()
+
+
+def test_a_kept_run_at_work_is_not_removed() -> None:
+    run = Run.create()
+    run.keep()
+    assert reaper.remove_kept() == []
+    with pytest.raises(UsageError, match=f"{run.id} is still in use"):
+        reaper.remove_kept(run.id)
+    with pytest.raises(UsageError, match="abcdef is no kept run of yours"):
+        reaper.remove_kept("abcdef")
+    assert run.directory.exists()

@@ -41,3 +41,19 @@ def test_a_difference_is_named_whether_it_is_applied_or_not(applied: bool) -> No
     texts: list[str] = []
     assert outcome.Difference(applied, texts)("the gate is off") is applied
     assert texts == ["the gate is off"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "others_failed", "troubled", "code"),
+    [
+        (0, False, False, 0),
+        (0, False, True, 3),
+        (3, False, False, 3),
+        (1, False, False, 1),
+        (1, False, True, 1),
+        (3, True, False, 1),
+        (0, True, True, 1),
+    ],
+)
+def test_a_broken_statement_wins_over_trouble(stated: int, others_failed: bool, troubled: bool, code: int) -> None:
+    assert outcome.exit_code(stated, others_failed, troubled) == code
