@@ -1,0 +1,170 @@
+"""The wait itself: until every condition of every device is True (BC-01 to BC-04, BC-07, BC-08)."""
+
+from datetime import datetime
+
+import pytest
+
+from fake_driver.attachment import succeed
+from fake_driver.profiles import fabric, gpus
+from harness.kube.builders import claim, pod, request
+from harness.kube.predicates import Predicate, scheduled, unscheduled
+from harness.plugin.outcome import Difference
+from harness.plugin.scenario import Object, Scenario
+from scenarios.binding.arrange import (
+    ATTACHED,
+    BOUND,
+    ONE_POLL,
+    PENDING,
+    Consumer,
+    conditions,
+    consumer,
+    held_back,
+    report,
+    still_waits,
+    time_of,
+    waiting,
+)
+
+DURATION = "scheduler_dra_bindingconditions_wait_duration_seconds_count"
+INITIALIZED = "DeviceInitialized"
+
+
+@pytest.mark.statement("BC-01")
+@pytest.mark.needs("kubelet")
+def test_pod_is_held_back_until_its_device_is_attached(scenario: Scenario, difference: Difference) -> None:
+    without = difference("the device has no binding conditions")
+    driver = scenario.driver(gpus(1) if without else fabric(1), plugin=False)
+
+    held = waiting(scenario, driver)
+    assert unscheduled()(scenario.get(held.pod)), "the Pod was bound before its device was attached"
+
+    report(driver, held, {ATTACHED: "True"})
+    scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+
+
+@pytest.mark.control("BC-01", "BC-04")
+@pytest.mark.needs("kubelet")
+def test_pod_is_bound_at_once_when_its_device_has_no_conditions(scenario: Scenario) -> None:
+    driver = scenario.driver(gpus(1), plugin=False)
+    driver.control.attach(succeed())
+
+    bound = consumer(scenario, driver)
+
+    scenario.wait(bound.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    assert conditions(scenario.get(bound.claim)) == []
+
+
+def nominated(node: str) -> Predicate[Object]:
+    return Predicate(f"nominated for {node}", lambda found: found["status"].get("nominatedNodeName") == node)
+
+
+@pytest.mark.statement("BC-02")
+@pytest.mark.needs("kubelet")
+def test_scheduler_waits_in_prebind_and_goes_on_with_other_pods(scenario: Scenario, difference: Difference) -> None:
+    without = difference("the device has no binding conditions")
+    driver = scenario.driver(gpus(1) if without else fabric(1), plugin=False)
+
+    held = waiting(scenario, driver, scheduler_name=scenario.scheduler_name)
+    scenario.wait(held.pod, nominated(scenario.node))
+    other = scenario.create(pod("other", scheduler_name=scenario.scheduler_name))
+    scenario.wait(other, scheduled())
+    assert unscheduled()(scenario.get(held.pod)), "the wait was over before another Pod was placed"
+    assert scenario.scheduler_metric(DURATION, driver=driver.name) == 0
+
+    report(driver, held, {ATTACHED: "True"})
+    scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    assert scenario.scheduler_metric(DURATION, driver=driver.name, status="success") == 1
+
+
+@pytest.mark.control("BC-02")
+@pytest.mark.needs("kubelet")
+def test_no_wait_is_told_of_without_conditions(scenario: Scenario) -> None:
+    driver = scenario.driver(gpus(1), plugin=False)
+
+    bound = consumer(scenario, driver, scheduler_name=scenario.scheduler_name)
+
+    scenario.wait_event(bound.pod, BOUND)
+    # Both events come from one recorder, in order.
+    assert PENDING not in {found.get("reason") for found in scenario.client.events(bound.pod)}
+    assert scenario.scheduler_metric(DURATION, driver=driver.name) == 0
+
+
+def pod_with_two_claims(scenario: Scenario, device_class: str) -> tuple[Consumer, Consumer]:
+    """A Pod with two claims, as a consumer of each."""
+    first, second = (scenario.create(claim(name, request(device_class))) for name in ("first", "second"))
+    both = scenario.create(pod("consumer", claims={"first": first, "second": second}))
+    return Consumer(both, first), Consumer(both, second)
+
+
+@pytest.mark.slow
+@pytest.mark.statement("BC-03")
+@pytest.mark.needs("kubelet")
+def test_one_device_or_claim_that_is_not_ready_holds_the_pod_back(scenario: Scenario, difference: Difference) -> None:
+    without = difference("the devices have no binding conditions")
+    driver = scenario.driver(gpus(4) if without else fabric(4), plugin=False)
+    two_devices = waiting(scenario, driver, "two-devices", count=2)
+    first, second = (held_back(scenario, half) for half in pod_with_two_claims(scenario, driver.device_class))
+
+    one, other = two_devices.claim["status"]["allocation"]["devices"]["results"]
+    driver.control.report(two_devices.claim, one["pool"], one["device"], {ATTACHED: "True"})
+    report(driver, first, {ATTACHED: "True"})
+    still_waits(scenario, two_devices, first, second)
+
+    driver.control.report(two_devices.claim, other["pool"], other["device"], {ATTACHED: "True"})
+    report(driver, second, {ATTACHED: "True"})
+    scenario.wait(two_devices.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    scenario.wait(first.pod, scheduled(scenario.node), timeout=ONE_POLL)
+
+
+@pytest.mark.control("BC-03")
+@pytest.mark.needs("kubelet")
+def test_several_devices_without_conditions_hold_nothing_back(scenario: Scenario) -> None:
+    driver = scenario.driver(gpus(4), plugin=False)
+
+    two_devices = consumer(scenario, driver, "two-devices", count=2)
+    first, _ = pod_with_two_claims(scenario, driver.device_class)
+
+    scenario.wait(two_devices.pod, scheduled(scenario.node))
+    scenario.wait(first.pod, scheduled(scenario.node))
+
+
+@pytest.mark.statement("BC-04")
+@pytest.mark.needs("kubelet")
+def test_binding_is_never_premature(scenario: Scenario, difference: Difference) -> None:
+    without = difference("the device has no binding conditions")
+    driver = scenario.driver(gpus(1) if without else fabric(1), plugin=False)
+    driver.control.attach(succeed(delay=2.0))
+
+    made = consumer(scenario, driver)
+
+    scenario.wait(made.pod, scheduled(), timeout=ONE_POLL)
+    reported = conditions(scenario.get(made.claim))
+    assert [(found["type"], found["status"]) for found in reported] == [(ATTACHED, "True")]
+    attached = datetime.fromisoformat(reported[0]["lastTransitionTime"]).timestamp()
+    assert time_of(scenario, made.pod, BOUND) > attached > time_of(scenario, made.pod, PENDING)
+
+
+@pytest.mark.statement("BC-07", "BC-08")
+@pytest.mark.needs("kubelet")
+def test_pod_is_bound_when_all_listed_types_are_true(scenario: Scenario, difference: Difference) -> None:
+    driver = scenario.driver(fabric(1, conditions=[ATTACHED, INITIALIZED]), plugin=False)
+    held = waiting(scenario, driver)
+    last = "False" if difference("a listed type is False") else "True"
+
+    report(driver, held, {ATTACHED: "True"})
+    report(driver, held, {INITIALIZED: last})
+
+    scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+
+
+@pytest.mark.control("BC-07", "BC-08")
+@pytest.mark.needs("kubelet")
+def test_pod_is_held_back_while_a_listed_type_is_false_unknown_or_missing(scenario: Scenario) -> None:
+    driver = scenario.driver(fabric(3, conditions=[ATTACHED, INITIALIZED]), plugin=False)
+    false, unknown, missing = (waiting(scenario, driver, name) for name in ("false", "unknown", "missing"))
+
+    report(driver, false, {ATTACHED: "True", INITIALIZED: "False"})
+    report(driver, unknown, {ATTACHED: "True", INITIALIZED: "Unknown"})
+    report(driver, missing, {ATTACHED: "True", "DeviceIsWarm": "True"})
+
+    still_waits(scenario, false, unknown, missing)
