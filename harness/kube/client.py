@@ -152,8 +152,10 @@ class Client:
 
     def delete_collection(self, kind: str, namespace: str | None = None, *, label_selector: str | None = None) -> None:
         """Ask for the deletion of all objects that the selector matches (Pods: without grace)."""
-        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-        query: Query = {"labelSelector": label_selector, "gracePeriodSeconds": 0 if kind == "Pod" else None}
+        options: Obj = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+        if kind == "Pod":
+            options["gracePeriodSeconds"] = 0
+        query: Query = {"labelSelector": label_selector}
         self.raw("DELETE", self.collection(kind, namespace), query, options)
 
     def watch(
