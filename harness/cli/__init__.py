@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from types import FrameType
 
 from harness.cli import cluster, measure, reports, statements
-from harness.cli.command import INTERRUPTED, Commands, Parser
+from harness.cli.command import Commands, Parser
 from harness.errors import HarnessError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code and prints one line instead of a traceback."""
+    """Run one command; returns its exit code and prints one line instead of a traceback. Raises KeyboardInterrupt."""
     parser = Parser(prog="python -m harness", description=__doc__)
     commands = Commands(parser)
     for part in (statements, reports, cluster, measure):
@@ -23,9 +23,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except HarnessError as error:
         print(f"dra-e2e: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("dra-e2e: interrupted", file=sys.stderr)
-        return INTERRUPTED
     return code
 
 

@@ -11,7 +11,6 @@ Run = Callable[[argparse.Namespace], int]
 
 #: A statement is broken, a regression found, something uncovered, a budget missed.
 NEGATIVE = 1
-INTERRUPTED = 2
 
 
 class Parser(argparse.ArgumentParser):

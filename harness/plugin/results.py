@@ -41,7 +41,7 @@ class Results:
 
     def any(self) -> bool:
         """Whether a scenario came to a result."""
-        return bool(self._finished)
+        return bool(self._finished or self._unexplained.keys() & self._known.keys())
 
     def all(self) -> list[ScenarioResult]:
         """Results of all scenarios, those without one included."""
