@@ -1,0 +1,128 @@
+"""The attaching fails: the scheduler gives up and begins again (BC-09, BC-10, BC-18)."""
+
+import pytest
+
+from fake_driver.attachment import fail, never, succeed
+from fake_driver.inventory import Taint
+from fake_driver.profiles import fabric
+from harness.kube.predicates import Predicate, allocated_devices, allocation_results, scheduled, unscheduled
+from harness.plugin.outcome import Difference
+from harness.plugin.scenario import Object, Scenario
+from scenarios.binding.arrange import (
+    ATTACHED,
+    FAILED,
+    ONE_POLL,
+    conditions,
+    report,
+    still_waits,
+    waiting,
+)
+
+GIVEN_UP = "FailedScheduling"
+OVERHEATED = "DeviceOverheated"
+
+
+def later_allocation(than: Object) -> Predicate[Object]:
+    """The claim has been allocated anew."""
+    before = than["status"]["allocation"]
+    return Predicate(
+        "allocated anew",
+        lambda claim: bool(allocation_results(claim)) and claim["status"]["allocation"] != before,
+    )
+
+
+@pytest.mark.statement("BC-09")
+@pytest.mark.needs("kubelet")
+def test_true_failure_condition_ends_the_attempt(scenario: Scenario, difference: Difference) -> None:
+    driver = scenario.driver(fabric(1), plugin=False)
+    held = waiting(scenario, driver)
+
+    status = "False" if difference("the failure condition is False") else "True"
+    report(driver, held, {FAILED: status}, reason="NoPower", message="the switch is dark")
+
+    told = scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    assert 'reason=NoPower, message="the switch is dark"' in told["message"]
+    assert unscheduled()(scenario.get(held.pod))
+
+
+@pytest.mark.control("BC-09", "BC-10", "BC-18")
+@pytest.mark.needs("kubelet")
+def test_false_or_unlisted_failure_conditions_let_the_wait_go_on(scenario: Scenario) -> None:
+    driver = scenario.driver(fabric(2, failures=[FAILED, OVERHEATED]), plugin=False)
+    false, unlisted = (waiting(scenario, driver, name) for name in ("false", "unlisted"))
+
+    report(driver, false, {FAILED: "False", OVERHEATED: "False"})
+    report(driver, unlisted, {"DeviceIsUgly": "True"})
+
+    still_waits(scenario, false, unlisted)
+    for held in (false, unlisted):
+        assert GIVEN_UP not in {found.get("reason") for found in scenario.client.events(held.pod)}
+        report(driver, held, {ATTACHED: "True"})
+    scenario.wait(false.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    scenario.wait(unlisted.pod, scheduled(scenario.node), timeout=ONE_POLL)
+
+
+@pytest.mark.slow
+@pytest.mark.statement("BC-10", "BC-18")
+@pytest.mark.needs("kubelet")
+def test_one_of_two_failure_conditions_sends_the_pod_to_another_device(
+    scenario: Scenario, difference: Difference
+) -> None:
+    driver = scenario.driver(fabric(2, failures=[FAILED, OVERHEATED]), plugin=False)
+    driver.control.attach(succeed(), device="gpu-1")
+    held = waiting(scenario, driver)
+    assert [found.device for found in allocated_devices(held.claim)] == ["gpu-0"]
+    # First fit would choose the same device again.
+    driver.control.update_device(scenario.node, "gpu-0", taints=[Taint("example.com/dark", "NoSchedule")])
+
+    status = "False" if difference("no failure condition is True") else "True"
+    report(driver, held, {FAILED: "False", OVERHEATED: status})
+
+    scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    again = scenario.wait(held.claim, later_allocation(held.claim))
+    assert [found.device for found in allocated_devices(again)] == ["gpu-1"]
+    scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    entries = scenario.get(held.claim)["status"]["devices"]
+    assert [entry["device"] for entry in entries] == ["gpu-1"], "the failed device is still in the claim's status"
+
+
+@pytest.mark.slow
+@pytest.mark.statement("BC-18")
+@pytest.mark.needs("kubelet")
+def test_the_same_device_is_taken_again_when_nothing_speaks_against_it(
+    scenario: Scenario, difference: Difference
+) -> None:
+    driver = scenario.driver(fabric(2), plugin=False)
+    driver.control.attach(never() if difference("the attaching does not fail") else fail("once"))
+    held = waiting(scenario, driver)
+    # What comes next is for the next attempt: a play begins with an allocation.
+    driver.control.attach(succeed())
+
+    scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+
+    again = scenario.wait(held.claim, later_allocation(held.claim))
+    assert allocated_devices(again) == allocated_devices(held.claim)
+    scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    assert {found["type"] for found in conditions(scenario.get(held.claim))} == {ATTACHED}
+
+
+@pytest.mark.statement("BC-10")
+@pytest.mark.deviates("BC-10", "a failure is not looked at while an earlier device of the claim is not ready")
+@pytest.mark.slow
+@pytest.mark.needs("kubelet")
+def test_failure_of_a_later_device_stays_unseen_while_an_earlier_one_is_not_ready(
+    scenario: Scenario, difference: Difference
+) -> None:
+    driver = scenario.driver(fabric(2), plugin=False)
+    held = waiting(scenario, driver, count=2)
+    earlier, later = (
+        (result["pool"], result["device"]) for result in held.claim["status"]["allocation"]["devices"]["results"]
+    )
+
+    driver.control.report(held.claim, *later, {FAILED: "True"})
+    if difference("the earlier device is ready"):
+        driver.control.report(held.claim, *earlier, {ATTACHED: "True"})
+    still_waits(scenario, held)
+
+    driver.control.report(held.claim, *earlier, {ATTACHED: "True"})
+    scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
