@@ -103,7 +103,7 @@ def _summary(series: Series) -> dict[str, float]:
     }
 
 
-#: Which series each needs, and the budget itself; docs/architecture.md gives the numbers to keep.
+#: Which series each needs, and the budget itself: the numbers to keep of docs/architecture.md.
 _BUDGETS: Sequence[tuple[Sequence[str], Callable[[Bench], Budget]]] = (
     (
         ("floor", "start"),
