@@ -104,9 +104,10 @@ def says(status: str, reason: str, text: str) -> Predicate[Object]:
 
 
 def controller_knows(scenario: Scenario) -> None:
-    """The eviction controller has been told of every slice, claim and Pod that was written before this call.
+    """The eviction controller knows every slice, claim and Pod as it was written before this call, or later.
 
-    It evicts a Pod that was created later, for a taint in a slice that was written later.
+    It evicts a Pod that was created later, for a taint in a slice that was written later. What it had put into its
+    queue before comes first, so evictions that were due at once have begun.
     """
     probe = scenario.driver(tainted(gpus(1), "gpu-0", LOST), plugin=False)
     for_no_time = [device_toleration(LOST.key, effect="NoExecute", seconds=0)]

@@ -147,3 +147,16 @@ def test_selector_may_change_but_a_rule_is_only_replaced_by_who_has_read_it(scen
     error = refusal(lambda: scenario.client.replace(changed))
 
     assert [cause.field for cause in error.causes] == ["metadata.resourceVersion"]
+
+
+@pytest.mark.control("TR-04")
+def test_status_has_room_for_eight_conditions(scenario: Scenario) -> None:
+    stored = create_rule(scenario, "None", driver=f"{scenario.namespace}.example.com")
+
+    def write(count: int) -> Object:
+        said = {"status": "True", "reason": "Test", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        conditions = [{"type": f"Test{number}", **said} for number in range(count)]
+        return scenario.client.patch(stored, {"status": {"conditions": conditions}}, subresource="status", dry_run=True)
+
+    assert len(write(8)["status"]["conditions"]) == 8
+    assert [cause.field for cause in refusal(lambda: write(9)).causes] == ["status.conditions"]

@@ -118,7 +118,7 @@ def test_condition_tells_of_an_eviction_from_its_beginning_to_its_end(
 ) -> None:
     driver = scenario.driver(gpus(2))
     # The status is written at most every ten seconds: once when both wait, once between, once when both are gone.
-    patience = None if difference("a Pod tolerates the taint for ever") else 15
+    patience = None if difference("a Pod tolerates the taint for ever") else 18
     hasty = scenario.wait(user(scenario, driver, "hasty", tolerations=tolerating(1)).pod, running())
     patient = scenario.wait(user(scenario, driver, "patient", tolerations=tolerating(patience)).pod, running())
     controller_knows(scenario)
@@ -162,18 +162,20 @@ def test_kubectl_waits_in_vain_while_a_pod_has_time_left(scenario: Scenario) -> 
         ("NoExecute", "NotStarted", ""),
         ("NoSchedule", "OtherEffect", "Eviction only happens for the NoExecute effect."),
     ],
+    ids=["tolerated", "other-effect"],
 )
 def test_rule_that_evicts_nobody_is_finished_at_once(
     scenario: Scenario, difference: Difference, effect: Effect, reason: str, text: str
 ) -> None:
+    later = difference("the effect is NoExecute, and a Pod is to be evicted later")
     driver = scenario.driver(gpus(1))
-    seconds = 3600 if difference("a Pod is to be evicted") else None
-    runner = scenario.wait(user(scenario, driver, "runner", tolerations=tolerating(seconds)).pod, running())
+    tolerations = tolerating(3600 if later else None)
+    runner = scenario.wait(user(scenario, driver, "runner", tolerations=tolerations).pod, running())
     controller_knows(scenario)
 
-    rule = create_rule(scenario, effect, driver=driver.name)
+    rule = create_rule(scenario, "NoExecute" if later else effect, driver=driver.name)
 
     told = verdict(scenario, rule)
     assert (told["status"], told["reason"], told["message"]) == ("False", reason, text)
-    assert until_finished(scenario, rule, timeout=1)[0] == 0
+    assert until_finished(scenario, rule, timeout=30)[0] == 0
     goes_on(scenario, runner)

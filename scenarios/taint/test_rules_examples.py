@@ -9,7 +9,7 @@ from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.taint.arrange import Consumer, consumer
 from scenarios.taint.outcomes import device_of, evicted, goes_on, is_placed, kept_off
-from scenarios.taint.rules import example, message, user
+from scenarios.taint.rules import controller_knows, example, message, user
 from scenarios.taint.seen import RulesSeen
 
 
@@ -46,6 +46,7 @@ def test_whole_installation_of_a_driver_is_taken_out(scenario: Scenario, differe
         evicted(scenario, runner, timeout=10)
     kept_off(scenario, user(scenario, driver, "new").pod)
     is_placed(scenario, user(scenario, other, "new-beside").pod)
+    controller_knows(scenario)
     for each in beside:
         goes_on(scenario, each)
 
@@ -93,6 +94,7 @@ def test_one_degraded_gpu_is_left_to_its_pod_and_given_to_no_other(scenario: Sce
     rules_seen()
 
     others_are_given_out(scenario, driver)
+    controller_knows(scenario)
     goes_on(scenario, runner)
     leave(scenario, on_degraded)
     kept_off(scenario, consumer(scenario, driver, "late").pod)

@@ -170,6 +170,7 @@ def test_pool_selects_a_node_where_each_node_has_its_pool(scenario: Scenario, di
     create_rule(scenario, "NoExecute", driver=driver.name, pool=pool)
 
     evicted(scenario, on_here, timeout=10)
+    controller_knows(scenario)
     goes_on(scenario, on_there)
 
 
