@@ -54,8 +54,7 @@ class Pool:
         Raises InfrastructureError, for the later ones with the text of the first, when it cannot be started.
         """
         if profile.key not in self._shared:
-            # Short, because socket paths lie below it.
-            directory = self._run.directory / f"s{hashlib.sha256(profile.key.encode()).hexdigest()[:4]}"
+            directory = self._shared_directory(profile)
             with FileLock(f"{directory}.lock"):
                 self._shared[profile.key] = self._start_once(directory, profile)
         return self._shared[profile.key]
@@ -84,16 +83,20 @@ class Pool:
         """Say that a lent cluster is in a state in which nobody else should have it."""
         self._spoilt.add(cluster.name)
 
-    def clusters(self) -> list[PooledCluster]:
-        """All clusters that the run has now, shared and lent ones, whoever started them."""
-        shared = [Path(started).with_suffix("") for started in sorted(self._run.directory.glob("s*.started"))]
-        return [self._provider.attach(path) for path in (*shared, *(s.directory for s in self._slots if s.key))]
+    def find(self, profile: Profile) -> PooledCluster | None:
+        """The shared cluster of this profile, whoever started it; None when nobody has."""
+        directory = self._shared_directory(profile)
+        return self._provider.attach(directory) if Path(f"{directory}.started").exists() else None
 
     def failed(self) -> list[Path]:
         """The directories of clusters that did not start; their logs tell why."""
         logs = sorted(self._run.directory.glob("*/logs"))
         known = (".started", ".key")
         return [path.parent for path in logs if not any(Path(f"{path.parent}{mark}").exists() for mark in known)]
+
+    def _shared_directory(self, profile: Profile) -> Path:
+        # Short, because socket paths lie below it.
+        return self._run.directory / f"s{hashlib.sha256(profile.key.encode()).hexdigest()[:4]}"
 
     def _start_once(self, directory: Path, profile: Profile) -> PooledCluster:
         failed, started = Path(f"{directory}.failed"), Path(f"{directory}.started")

@@ -146,7 +146,7 @@ class Controller:
     def _write_report(self, run: Run, *, interrupted: bool) -> None:
         options = self._options
         pool = providers.pool(options.provider, run, options.release, options.components)
-        facts, notes = column.of_clusters(pool.clusters(), options.profile.name)
+        facts, notes = column.of_cluster(pool.find(options.profile), options.profile.name)
         replacements = options.components.replacements.values()
         report = Report(
             RunFacts(

@@ -4,11 +4,11 @@ import random
 
 import pytest
 
+from harness.plugin.keys import MARKS
 from harness.plugin.markers import Marks
 from harness.plugin.options import Options
 
 ROUND = "dra_e2e_round"
-MARKS = pytest.StashKey[Marks]()
 
 
 def select(items: list[pytest.Item], options: Options) -> list[pytest.Item]:

@@ -1,6 +1,5 @@
 """What a cluster says about itself: the head of its column in the report."""
 
-from collections.abc import Sequence
 from typing import get_args
 
 from harness.clusters.protocol import Cluster, Component
@@ -11,11 +10,10 @@ from harness.report.model import ReleaseFacts
 _GATES = "kubernetes_feature_enabled"
 
 
-def of_clusters(clusters: Sequence[Cluster], profile: str) -> tuple[ReleaseFacts | None, tuple[str, ...]]:
-    """The facts of the first cluster, whose profile the run asked for, and warnings about what could not be asked."""
-    if not clusters:
+def of_cluster(cluster: Cluster | None, profile: str) -> tuple[ReleaseFacts | None, tuple[str, ...]]:
+    """The facts of a cluster, and warnings about what could not be asked; none of a cluster that never was."""
+    if cluster is None:
         return None, ()
-    cluster = clusters[0]
     client = Client(cluster.kubeconfig, cluster.release)
     warnings: list[str] = []
     gates = {}

@@ -154,9 +154,11 @@ def test_a_cluster_of_the_profile_is_preferred_over_a_place_for_a_new_one(run: R
     assert provider.started == ["defaults", "features"]
 
 
-def test_the_clusters_of_a_run(run: Run) -> None:
+def test_the_shared_cluster_of_a_profile_is_found(run: Run) -> None:
     pool = Pool(run, StubProvider())
-    assert pool.clusters() == []
+    assert pool.find(FEATURES) is None
     pool.shared(FEATURES)
-    with pool.exclusive(DEFAULTS):
-        assert [cluster.name for cluster in pool.clusters()] == ["shared-features", "x0-defaults"]
+    found = Pool(run, StubProvider()).find(FEATURES)
+    assert found is not None
+    assert found.name == "shared-features"
+    assert pool.find(DEFAULTS) is None

@@ -28,7 +28,7 @@ def test_a_child_does_not_keep_a_run_alive() -> None:
     run = Run.create()
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
     run.release()
-    # Between fork and exec a child of another thread may hold a copy of the lock for an instant; ours must not keep one.
+    # Between fork and exec a child of another thread may hold the lock for an instant; ours must not keep it.
     poll(run.is_alive, lambda alive: not alive, "the run is dead while its child lives", timeout=2)
     child.communicate(b"\n")
 
