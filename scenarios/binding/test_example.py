@@ -44,9 +44,9 @@ def test_every_field_of_the_example_is_stored(scenario: Scenario, difference: Di
     assert spec == wanted
 
 
-def fast_consumer(scenario: Scenario, example: Example, **pod_options: object) -> Consumer:
+def fast_consumer(scenario: Scenario, example: Example) -> Consumer:
     """A consumer of the example's device that can run on any of the scenario's nodes, and on no other."""
-    return waiting(scenario, example.driver, affinity=on_node(*example.nodes), **pod_options)
+    return waiting(scenario, example.driver, affinity=on_node(*example.nodes))
 
 
 @pytest.mark.statement("BC-23", "BC-24", "BC-26", "BC-27")

@@ -95,10 +95,10 @@ def test_the_same_device_is_taken_again_when_nothing_speaks_against_it(
     driver = scenario.driver(fabric(2), plugin=False)
     driver.control.attach(never() if difference("the attaching does not fail") else fail("once"))
     held = waiting(scenario, driver)
-    # What comes next is for the next attempt: a play begins with an allocation.
-    driver.control.attach(succeed())
 
     scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    # Before the claim is allocated again the Pod is in its backoff, for a second at least.
+    driver.control.attach(succeed())
 
     again = scenario.wait(held.claim, later_allocation(held.claim))
     assert allocated_devices(again) == allocated_devices(held.claim)

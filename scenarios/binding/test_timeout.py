@@ -1,0 +1,69 @@
+"""How long the scheduler waits, where that is a matter of seconds (BC-17, BC-19)."""
+
+import pytest
+
+from fake_driver.attachment import never, succeed
+from fake_driver.profiles import fabric
+from harness.kube.predicates import allocated_devices, scheduled, unscheduled
+from harness.plugin.outcome import Difference
+from harness.plugin.scenario import Scenario
+from scenarios.binding.arrange import ATTACHED, ONE_POLL, POLL, conditions, report, still_waits, time_of, waiting
+from scenarios.binding.test_failure import GIVEN_UP, later_allocation
+
+#: What the profile short-timeouts sets, in seconds.
+SHORT = 7.0
+
+TIMED_OUT = "device binding timeout"
+DURATION = "scheduler_dra_bindingconditions_wait_duration_seconds_count"
+
+
+@pytest.mark.slow
+@pytest.mark.statement("BC-17")
+@pytest.mark.profile("short-timeouts")
+@pytest.mark.needs("kubelet")
+def test_after_the_limit_the_claim_is_cleared_and_the_pod_tried_again(
+    scenario: Scenario, difference: Difference
+) -> None:
+    driver = scenario.driver(fabric(1), plugin=False)
+    driver.control.attach(succeed() if difference("the device is attached in time") else never())
+    held = waiting(scenario, driver, scheduler_name=scenario.scheduler_name)
+    report(driver, held, {"DeviceIsWarm": "True"})
+
+    scenario.wait_event(held.pod, GIVEN_UP, TIMED_OUT, timeout=ONE_POLL)
+    assert unscheduled()(scenario.get(held.pod))
+    # Before the claim is allocated again the Pod is in its backoff, for a second at least.
+    driver.control.attach(succeed())
+    scenario.wait_event(held.pod, GIVEN_UP, "deallocation of ResourceClaim completed")
+    again = scenario.wait(held.claim, later_allocation(held.claim))
+    assert allocated_devices(again) == allocated_devices(held.claim)
+    scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    assert [found["type"] for found in conditions(scenario.get(held.claim))] == [ATTACHED]
+    assert scenario.scheduler_metric(DURATION, driver=driver.name, status="timeout") == 1
+
+
+@pytest.mark.statement("BC-19")
+@pytest.mark.profile("short-timeouts")
+@pytest.mark.needs("kubelet")
+def test_wait_ends_when_the_configuration_says(scenario: Scenario, difference: Difference) -> None:
+    driver = scenario.driver(fabric(1), plugin=False)
+    driver.control.attach(succeed() if difference("the device is attached in time") else never())
+    held = waiting(scenario, driver)
+
+    scenario.wait_event(held.pod, GIVEN_UP, TIMED_OUT, timeout=ONE_POLL)
+
+    waited = time_of(scenario, held.pod, GIVEN_UP) - time_of(scenario, held.pod, "BindingConditionsPending")
+    assert SHORT - 1 < waited < 2 * POLL, f"the wait was over after {waited:.1f} s"
+
+
+@pytest.mark.slow
+@pytest.mark.control("BC-17", "BC-19")
+@pytest.mark.needs("kubelet")
+def test_wait_goes_on_beyond_that_where_nothing_is_configured(scenario: Scenario) -> None:
+    driver = scenario.driver(fabric(1), plugin=False)
+    held = waiting(scenario, driver)
+
+    # Each lasts for an interval of 5 s: together they are longer than the other scheduler's limit.
+    for _ in range(2):
+        still_waits(scenario, held)
+
+    assert GIVEN_UP not in {found.get("reason") for found in scenario.client.events(held.pod)}
