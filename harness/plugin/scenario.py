@@ -13,7 +13,7 @@ from harness.evidence import Recorder, name_of
 from harness.kube import Client, Waiter, builders, metrics
 from harness.kube.barrier import Barrier
 from harness.kube.builders import DEFAULT_IMAGE
-from harness.kube.predicates import Predicate
+from harness.kube.predicates import Predicate, exists
 from harness.kube.resources import resource
 from harness.releases import Release
 
@@ -49,6 +49,7 @@ class Scenario:
         self._drivers = drivers
         self._time_factor = time_factor
         self._names: list[str] = []
+        self._has_account = False
         self._cleanup = ExitStack()
         self.client.create(builders.namespace(self.namespace, labels={LABEL: self.namespace}))
 
@@ -126,6 +127,7 @@ class Scenario:
         body = self.client.complete(obj)
         body["metadata"].setdefault("labels", {})[LABEL] = self.namespace
         if body["kind"] == "Pod":
+            self._await_account()
             self._at_home(body["spec"])
         elif "template" in body.get("spec", {}):
             self._at_home(body["spec"]["template"]["spec"])
@@ -134,6 +136,16 @@ class Scenario:
             self._cleanup.callback(self.client.delete, stored, missing_ok=True)
         self.recorder.note(f"created {name_of(stored)}", stored)
         return stored
+
+    def _await_account(self) -> None:
+        """No Pod is taken before its namespace has the default service account.
+
+        Right after a restart of the API server the controller that makes it needs some seconds to find back.
+        """
+        if not self._has_account:
+            account = {"kind": "ServiceAccount", "metadata": {"name": "default", "namespace": self.namespace}}
+            Waiter(self.client, time_factor=self._time_factor).wait(account, exists(), TIMEOUT)
+            self._has_account = True
 
     def _at_home(self, spec: Object) -> None:
         """Let a Pod run where this scenario is: on its own bare nodes, with an image that is there."""
