@@ -1,0 +1,71 @@
+"""The gate, in each of the two components that look at it (BC-05, BC-06, BC-22, BC-29)."""
+
+import pytest
+
+from fake_driver.profiles import fabric
+from harness.kube.predicates import allocation_results, scheduled, unallocated, unschedulable, unscheduled
+from harness.plugin.outcome import Difference
+from harness.plugin.scenario import Object, Scenario
+from scenarios.binding.arrange import ATTACHED, FAILED, ONE_POLL, PENDING, consumer, report, waiting
+from scenarios.binding.example import publish
+
+GATE = "DRADeviceBindingConditions"
+FIELDS = ("bindsToNode", "bindingConditions", "bindingFailureConditions")
+
+pytestmark = [pytest.mark.exclusive("cluster"), pytest.mark.needs("kubelet", "restart")]
+
+
+def binding_fields(slice: Object) -> Object:
+    """The three fields of the slice's one device, as far as it has them."""
+    (device,) = slice["spec"]["devices"]
+    return {name: device[name] for name in FIELDS if name in device}
+
+
+def published(scenario: Scenario, driver: str) -> Object:
+    """The driver's one slice."""
+    (found,) = scenario.client.list("ResourceSlice", field_selector=f"spec.driver={driver}")[0]
+    return found
+
+
+@pytest.mark.statement("BC-06", "BC-29")
+def test_both_components_with_the_gate_on_hold_the_pod_back(scenario: Scenario, difference: Difference) -> None:
+    if difference("the gate is off in the kube-apiserver"):
+        scenario.cluster.restart("kube-apiserver", gates={GATE: False})
+    driver = scenario.driver(fabric(1), plugin=False)
+
+    held = waiting(scenario, driver)
+    assert unscheduled()(scenario.get(held.pod))
+
+    report(driver, held, {ATTACHED: "True"})
+    scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+
+
+@pytest.mark.control("BC-05", "BC-06", "BC-22", "BC-29")
+def test_api_server_with_the_gate_off_drops_the_fields_and_nobody_waits(scenario: Scenario) -> None:
+    scenario.cluster.restart("kube-apiserver", gates={GATE: False})
+    driver = scenario.driver(fabric(1), plugin=False)
+    assert binding_fields(published(scenario, driver.name)) == {}
+    assert binding_fields(publish(scenario).slice) == {}
+
+    bound = consumer(scenario, driver)
+
+    scenario.wait(bound.pod, scheduled(scenario.node))
+    assert "bindingConditions" not in allocation_results(scenario.get(bound.claim))[0]
+    assert PENDING not in {found.get("reason") for found in scenario.client.events(bound.pod)}
+
+
+@pytest.mark.control("BC-06", "BC-29")
+def test_scheduler_with_the_gate_off_skips_the_device(scenario: Scenario) -> None:
+    scenario.cluster.restart("kube-scheduler", gates={GATE: False})
+    driver = scenario.driver(fabric(1), plugin=False)
+    assert binding_fields(published(scenario, driver.name)) == {
+        "bindsToNode": True,
+        "bindingConditions": [ATTACHED],
+        "bindingFailureConditions": [FAILED],
+    }
+
+    made = consumer(scenario, driver)
+
+    outcome = scenario.wait(made.pod, unschedulable("cannot allocate all claims") | scheduled())
+    assert unscheduled()(outcome), "the Pod was bound"
+    scenario.wait(made.claim, unallocated())
