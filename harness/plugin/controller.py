@@ -55,6 +55,7 @@ class Controller:
         self._warnings: list[str] = []
         self._misuse: str | None = None
         self._troubled = False
+        self._prepared = False
         self._report: tuple[Report, Path] | None = None
 
     # -- before the first scenario ------------------------------------------------------------------------------
@@ -71,8 +72,14 @@ class Controller:
         return self._run
 
     def prepare(self) -> None:
-        """Have the programs at hand, with progress, before workers wait for them."""
+        """Have the host and the programs ready, once and with progress, before workers wait for them."""
+        if self._prepared:
+            return
+        self._prepared = True
         self.run()
+        for notice in providers.prepare_host(self._options.provider):
+            print(f"dra-e2e: {notice}", file=sys.stderr)
+            self._warnings.append(notice)
         wanted = [name for name in PROGRAMS if name not in self._options.components.replacements]
         programs.get_all(wanted, self._options.release)
 
