@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import pytest
+
 from harness.kube import ApiError
 
 BROKEN = 1
@@ -20,7 +22,7 @@ def of_exception(error: BaseException) -> Outcome:
 
     A refusal by the API server (4xx) is an answer; a lost connection or a mistake in the harness is not.
     """
-    if isinstance(error, AssertionError):
+    if isinstance(error, AssertionError | pytest.fail.Exception):  # `pytest.raises` that saw nothing is the latter
         return "failed"
     if isinstance(error, ApiError) and error.status < SERVER_ERROR:
         return "failed"

@@ -57,3 +57,9 @@ def test_a_difference_is_named_whether_it_is_applied_or_not(applied: bool) -> No
 )
 def test_a_broken_statement_wins_over_trouble(stated: int, others_failed: bool, troubled: bool, code: int) -> None:
     assert outcome.exit_code(stated, others_failed, troubled) == code
+
+
+def test_a_refusal_that_did_not_come_breaks_the_statement() -> None:
+    with pytest.raises(pytest.fail.Exception) as missed, pytest.raises(ValueError, match="refused"):
+        pass
+    assert outcome.of_exception(missed.value) == "failed"
