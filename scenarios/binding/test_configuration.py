@@ -1,0 +1,127 @@
+"""The limit in the scheduler's configuration: its default, the document's example, profiles (BC-16, BC-20, BC-21)."""
+
+from pathlib import Path
+
+import pytest
+
+from fake_driver.attachment import succeed
+from fake_driver.profiles import fabric
+from harness.kube.predicates import scheduled, unscheduled
+from harness.plugin.outcome import Difference
+from harness.plugin.scenario import Scenario
+from scenarios.binding.arrange import ONE_POLL, PENDING, POLL, consumer, still_waits, time_of, waiting
+from scenarios.binding.configuration import (
+    binding_timeout,
+    document_example,
+    effective_arguments,
+    last_words,
+    profile,
+    run_scheduler,
+)
+from scenarios.binding.test_failure import GIVEN_UP
+from scenarios.binding.test_timeout import TIMED_OUT
+
+GATE = "DRADeviceBindingConditions"
+
+pytestmark = pytest.mark.needs("kubelet")
+alone = pytest.mark.exclusive("cluster")
+restarts = pytest.mark.needs("restart")
+
+
+@alone
+@restarts
+@pytest.mark.slow
+@pytest.mark.statement("BC-16")
+def test_limit_is_600_seconds_when_nobody_sets_one(scenario: Scenario, difference: Difference, tmp_path: Path) -> None:
+    configuration = document_example()
+    if not difference("the limit is set, to 7 s"):
+        del configuration["profiles"][0]["pluginConfig"]
+    else:
+        binding_timeout(configuration)["bindingTimeout"] = "7s"
+
+    run_scheduler(scenario, tmp_path, configuration)
+
+    assert effective_arguments(scenario, "default-scheduler")["bindingTimeout"] == "10m0s"
+    held = waiting(scenario, scenario.driver(fabric(1), plugin=False))
+    for _ in range(2):
+        still_waits(scenario, held)
+
+
+@pytest.mark.control("BC-16")
+def test_no_timeout_when_the_device_is_attached_in_time(scenario: Scenario) -> None:
+    driver = scenario.driver(fabric(1), plugin=False)
+    driver.control.attach(succeed(delay=1))
+
+    made = consumer(scenario, driver)
+
+    scenario.wait(made.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    assert GIVEN_UP not in {found.get("reason") for found in scenario.client.events(made.pod)}
+
+
+@alone
+@restarts
+@pytest.mark.slow
+@pytest.mark.statement("BC-20")
+def test_example_ends_the_wait_after_60_seconds(scenario: Scenario, difference: Difference, tmp_path: Path) -> None:
+    configuration = document_example()
+    if difference("the limit is 7 s in place of 60 s"):
+        binding_timeout(configuration)["bindingTimeout"] = "7s"
+    run_scheduler(scenario, tmp_path, configuration)
+
+    held = waiting(scenario, scenario.driver(fabric(1), plugin=False))
+
+    scenario.wait_event(held.pod, GIVEN_UP, TIMED_OUT, timeout=60 + ONE_POLL)
+    waited = time_of(scenario, held.pod, GIVEN_UP) - time_of(scenario, held.pod, PENDING)
+    assert 60 - 1 < waited < 60 + POLL, f"the wait was over after {waited:.1f} s"
+    assert unscheduled()(scenario.get(held.pod))
+
+
+@alone
+@restarts
+@pytest.mark.control("BC-20")
+def test_scheduler_refuses_limits_it_does_not_understand(scenario: Scenario, tmp_path: Path) -> None:
+    misspelt, short = document_example(), document_example()
+    arguments = binding_timeout(misspelt)
+    arguments["bindingTimeOut"] = arguments.pop("bindingTimeout")
+    assert 'unknown field "bindingTimeOut"' in last_words(scenario, tmp_path, misspelt)
+
+    binding_timeout(short)["bindingTimeout"] = "900ms"
+    assert "must be at least 1 second" in last_words(scenario, tmp_path, short)
+
+    refused = last_words(scenario, tmp_path, document_example(), {GATE: False})
+    assert "bindingTimeout: Forbidden" in refused, refused[-500:]
+
+
+@alone
+@restarts
+@pytest.mark.slow
+@pytest.mark.statement("BC-21")
+def test_each_profile_has_its_own_limit(scenario: Scenario, difference: Difference, tmp_path: Path) -> None:
+    configuration = document_example()
+    if difference("both profiles have the same limit"):
+        binding_timeout(configuration)["bindingTimeout"] = "7s"
+    configuration["profiles"].append(profile("hasty", "7s"))
+    run_scheduler(scenario, tmp_path, configuration)
+    driver = scenario.driver(fabric(2), plugin=False)
+
+    patient, hasty = waiting(scenario, driver, "patient"), waiting(scenario, driver, "hasty", scheduler_name="hasty")
+
+    scenario.wait_event(hasty.pod, GIVEN_UP, TIMED_OUT, timeout=ONE_POLL)
+    still_waits(scenario, patient)
+    assert GIVEN_UP not in {found.get("reason") for found in scenario.client.events(patient.pod)}
+
+
+@alone
+@restarts
+@pytest.mark.control("BC-21")
+def test_profiles_with_the_same_limit_give_up_alike(scenario: Scenario, tmp_path: Path) -> None:
+    configuration = document_example()
+    binding_timeout(configuration)["bindingTimeout"] = "7s"
+    configuration["profiles"].append(profile("hasty", "7s"))
+    run_scheduler(scenario, tmp_path, configuration)
+    driver = scenario.driver(fabric(2), plugin=False)
+
+    both = waiting(scenario, driver, "patient"), waiting(scenario, driver, "hasty", scheduler_name="hasty")
+
+    for held in both:
+        scenario.wait_event(held.pod, GIVEN_UP, TIMED_OUT, timeout=ONE_POLL)
