@@ -80,7 +80,8 @@ class Controller:
         for notice in providers.prepare_host(self._options.provider):
             print(f"dra-e2e: {notice}", file=sys.stderr)
             self._warnings.append(notice)
-        wanted = [name for name in PROGRAMS if name not in self._options.components.replacements]
+        # kubectl: some scenarios do what a document tells its reader to type.
+        wanted = [name for name in (*PROGRAMS, "kubectl") if name not in self._options.components.replacements]
         programs.get_all(wanted, self._options.release)
 
     @pytest.hookimpl(optionalhook=True)
