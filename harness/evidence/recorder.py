@@ -7,11 +7,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Observation:
-    """One line of the timeline. `at` is in seconds since the scenario began."""
+    """One line of the timeline. `at` is in seconds since the scenario began.
+
+    Where the line is a measurement, `measure` names what was measured and `seconds` is how long it took.
+    """
 
     at: float
     text: str
     object: str = ""
+    measure: str = ""
+    seconds: float | None = None
 
 
 class Recorder:
@@ -29,6 +34,11 @@ class Recorder:
     def observed(self, text: str, obj: dict[str, Any] | None = None, seconds: float | None = None) -> None:
         """Add what a wait saw, and after how many seconds of waiting."""
         self.note(text if seconds is None else f"{text} (after {seconds:.2f} s)", obj)
+
+    def measured(self, measure: str, seconds: float, text: str) -> None:
+        """Add a measurement; the report shows the percentiles of all measurements of the same name."""
+        at = round(time.monotonic() - self._zero, 3)
+        self.timeline.append(Observation(at, text, measure=measure, seconds=round(seconds, 3)))
 
     def entries(self) -> list[dict[str, Any]]:
         """The timeline as plain data, for the report."""

@@ -172,6 +172,10 @@ class Scenario:
         """Undo something that reaches further than objects when the scenario ends, whatever its outcome."""
         self._cleanup.callback(undo)
 
+    def measured(self, measure: str, seconds: float, text: str) -> None:
+        """Add a measurement to the timeline; the report shows the percentiles of each measure."""
+        self.recorder.measured(measure, seconds, text)
+
     def note(self, text: str) -> None:
         """Add a line to the report's timeline of this scenario."""
         self.recorder.note(text)

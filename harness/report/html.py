@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from harness.report import summary
+from harness.report import latency, summary
 from harness.report.catalogue import GROUPS
 from harness.report.model import Outcome, ReleaseFacts, Report, ScenarioResult, StatementResult, Verdict
 
@@ -62,6 +62,7 @@ class _Page:
         self.counts = summary.count(summary.about_kubernetes(report.statements))
         self.tested = {v: number for v, number in self.counts.items() if v in summary.UNDER_TEST}
         self.remarkable = summary.remarkable(report.statements)
+        self.latencies = latency.latencies(report)
         self.verdicts = tuple(Verdict)
         self.signs = _SIGNS
         self.outcome_signs = _OUTCOME_SIGNS

@@ -2,16 +2,15 @@
 
 import re
 
-from harness.report import summary
+from harness.report import latency, summary
 from harness.report.catalogue import GROUPS
 from harness.report.model import Report, StatementResult, Verdict
 
 
 def render(report: Report) -> str:
     """The answer, the numbers per group, and everything that does not simply hold."""
-    return (
-        "\n\n".join(part for part in (_head(report), _groups(report), _remarkable(report), _run(report)) if part) + "\n"
-    )
+    parts = (_head(report), _groups(report), _latencies(report), _remarkable(report), _run(report))
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _head(report: Report) -> str:
@@ -28,6 +27,15 @@ def _groups(report: Report) -> str:
     ]
     head = f"| Group | About | {' | '.join(verdicts)} |\n|---|---|{'---:|' * len(verdicts)}"
     return "\n".join([head, *rows])
+
+
+def _latencies(report: Report) -> str:
+    rows = [
+        f"| {_text(found.measure)} | {found.p50:.2f} s | {found.p95:.2f} s | {found.worst:.2f} s | {found.count} |"
+        for found in latency.latencies(report)
+    ]
+    head = ["## How long it took\n", "| Measure | p50 | p95 | longest | times |", "|---|---:|---:|---:|---:|"]
+    return "\n".join([*head, *rows]) if rows else ""
 
 
 def _remarkable(report: Report) -> str:

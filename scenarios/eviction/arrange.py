@@ -9,10 +9,14 @@ from pathlib import Path
 from fake_driver.inventory import Taint
 from harness.drivers import Driver
 from harness.kube.builders import claim, device_toleration, pod, request
-from harness.kube.predicates import allocated_devices, running, terminating
+from harness.kube.predicates import Predicate, allocated_devices, running, terminating
 from harness.plugin.scenario import Object, Scenario
 
 UNHEALTHY = "example.com/unhealthy"
+
+#: Measures of the report. `timeAdded` is cut to whole seconds, so the second one can be up to a second below zero.
+AT_ONCE = "eviction: from the acknowledged taint to the deletion of a Pod without toleration"
+AFTER_TOLERATION = "eviction: from the end of the toleration's time to the deletion of the Pod"
 
 #: Seconds that Kubernetes' own work may add to what a toleration allows; its times have a resolution of one second.
 SLACK = 4.0
@@ -24,12 +28,20 @@ def tolerating(seconds: int | None) -> list[Object]:
 
 
 def run_on_gpu(
-    scenario: Scenario, driver: Driver, name: str = "worker", tolerations: Sequence[Object] = (), **fields: object
+    scenario: Scenario,
+    driver: Driver,
+    name: str = "worker",
+    tolerations: Sequence[Object] = (),
+    until: Predicate[Object] | None = None,
+    **fields: object,
 ) -> tuple[Object, str]:
-    """A running Pod with a GPU, and the name of that GPU. It has two seconds to end, so that its deletion is seen."""
+    """A Pod with a GPU, running unless told otherwise, and the name of that GPU.
+
+    It has two seconds to end, so that its deletion is seen.
+    """
     wanted = scenario.create(claim(name, request(driver.device_class, tolerations=tolerations)))
     worker = scenario.create(pod(name, claims={"gpu": wanted}, **{"grace_seconds": 2, **fields}))  # type: ignore[arg-type]
-    worker = scenario.wait(worker, running())
+    worker = scenario.wait(worker, until or running())
     return worker, allocated_devices(scenario.get(wanted))[0].device
 
 
@@ -44,13 +56,20 @@ def taint(
     return time.time()
 
 
-def evicted_after(scenario: Scenario, worker: Object, since: float, timeout: float = 30) -> float:
-    """Seconds from `since` to the moment in which the Pod was seen marked for deletion."""
+def evicted_after(scenario: Scenario, worker: Object, since: float, timeout: float = 30, tolerated: float = 0) -> float:
+    """Seconds from `since` to the moment in which the Pod was seen marked for deletion.
+
+    The report gets the latency of the eviction: those seconds, less the ones that the Pod's toleration leaves it.
+    """
     marked = scenario.wait(worker, terminating(), timeout)
     meta = marked["metadata"]
     due = datetime.fromisoformat(meta["deletionTimestamp"]).timestamp() - meta["deletionGracePeriodSeconds"]
     seconds = time.time() - since
-    scenario.note(f"evicted {seconds:.2f} s later (deletionTimestamp less grace: {due - since:+.0f} s)")
+    scenario.measured(
+        AFTER_TOLERATION if tolerated else AT_ONCE,
+        seconds - tolerated,
+        f"evicted {seconds:.2f} s later (deletionTimestamp less grace: {due - since:+.0f} s)",
+    )
     return seconds
 
 
