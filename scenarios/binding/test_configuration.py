@@ -9,7 +9,7 @@ from fake_driver.profiles import fabric
 from harness.kube.predicates import scheduled, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.binding.arrange import ONE_POLL, PENDING, POLL, consumer, still_waits, time_of, waiting
+from scenarios.binding.arrange import ATTACHED, ONE_POLL, PENDING, POLL, consumer, report, still_waits, time_of, waiting
 from scenarios.binding.configuration import (
     binding_timeout,
     document_example,
@@ -125,3 +125,27 @@ def test_profiles_with_the_same_limit_give_up_alike(scenario: Scenario, tmp_path
 
     for held in both:
         scenario.wait_event(held.pod, GIVEN_UP, TIMED_OUT, timeout=ONE_POLL)
+
+
+@alone
+@restarts
+@pytest.mark.slow
+@pytest.mark.statement("BC-17")
+def test_limit_counts_from_the_allocation_across_a_restart_of_the_scheduler(
+    scenario: Scenario, difference: Difference, tmp_path: Path
+) -> None:
+    # The third look after the restart comes before a limit of its own would end, and after this one's end.
+    configuration = document_example()
+    binding_timeout(configuration)["bindingTimeout"] = "10500ms"
+    run_scheduler(scenario, tmp_path, configuration)
+    driver = scenario.driver(fabric(1), plugin=False)
+    held = waiting(scenario, driver)
+
+    scenario.cluster.stop("kube-scheduler")
+    if difference("the device is attached while the scheduler is down"):
+        report(driver, held, {ATTACHED: "True"})
+    scenario.cluster.start("kube-scheduler")
+
+    told = scenario.wait_event(held.pod, GIVEN_UP, TIMED_OUT, timeout=ONE_POLL + POLL)
+    # It is the claim that is too old; where the wait itself lasts too long, no claim is named.
+    assert f"claim={held.claim['metadata']['name']}" in told["message"], told["message"]
