@@ -134,12 +134,13 @@ def test_profiles_with_the_same_limit_give_up_alike(scenario: Scenario, tmp_path
 def test_limit_counts_from_the_allocation_across_a_restart_of_the_scheduler(
     scenario: Scenario, difference: Difference, tmp_path: Path
 ) -> None:
-    # The third look after the restart comes before a limit of its own would end, and after this one's end.
+    # Restarted after 5 s, the scheduler looks again 5 s later: this limit is over by then, one of its own would not be.
     configuration = document_example()
-    binding_timeout(configuration)["bindingTimeout"] = "10500ms"
+    binding_timeout(configuration)["bindingTimeout"] = "9500ms"
     run_scheduler(scenario, tmp_path, configuration)
     driver = scenario.driver(fabric(1), plugin=False)
     held = waiting(scenario, driver)
+    still_waits(scenario, held)
 
     scenario.cluster.stop("kube-scheduler")
     if difference("the device is attached while the scheduler is down"):
