@@ -43,12 +43,13 @@ def pytest_runtest_makereport(
         report.longrepr = None if verdict == "passed" else report.longrepr or reason
     elif report.skipped:
         verdict, reason = "skipped", _skip_reason(report)
-    elif error is None:
-        verdict, reason = "passed", ""
+    elif error is None:  # a failure without an exception: xfail(strict=True) that passed
+        verdict, reason = ("failed", str(report.longrepr)) if report.failed else ("passed", "")
     else:
         verdict = outcome.of_exception(error) if call.when == "call" else "error"
         reason = f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
-    item.stash[VERDICT] = (verdict, _first_lines(reason))
+    if item.stash.get(VERDICT, ("", ""))[0] != "failed":  # trouble on leaving does not hide a broken statement
+        item.stash[VERDICT] = (verdict, _first_lines(reason))
     if call.when == "call":
         item.stash[CALL] = report
     else:

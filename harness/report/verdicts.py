@@ -144,4 +144,6 @@ def exit_code(statements: Iterable[StatementResult]) -> int:
 
 
 def _control_left_out(statement: StatementResult) -> bool:
-    return statement.verdict is Verdict.UNPROVED and any(r.outcome == "deselected" for r in statement.controls)
+    if statement.verdict is not Verdict.UNPROVED or any(r.swapped for r in statement.scenarios):
+        return False  # under --controls the scenario itself is the control, and no other is selected
+    return any(r.outcome == "deselected" for r in statement.controls)

@@ -115,6 +115,8 @@ def test_what_was_not_selected_is_not_judged() -> None:
         ((FAILED, ERROR, CONTROL), 1),
         ((SHOWN,), 1),
         ((SHOWN, replace(CONTROL, outcome="deselected")), 0),
+        ((replace(SHOWN, swapped=True), replace(CONTROL, outcome="deselected")), 0),
+        ((replace(SHOWN, swapped=True, outcome="failed"), replace(CONTROL, outcome="deselected")), 1),
         ((ERROR, CONTROL), 3),
         ((NOT_RUN, CONTROL), 3),
     ],
