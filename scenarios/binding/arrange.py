@@ -13,7 +13,6 @@ from harness.kube.predicates import (
     allocated,
     allocation_results,
     any_of,
-    event,
     reserved_for,
     scheduled,
     unscheduled,
@@ -107,8 +106,3 @@ def time_of(scenario: Scenario, obj: Object, reason: str) -> float:
     """When the first event of that reason was sent, in seconds since 1970, to the microsecond."""
     found = scenario.wait_event(obj, reason)
     return datetime.fromisoformat(found["eventTime"]).timestamp()
-
-
-def binding_failed(text: str = "device binding failed") -> Predicate[Object]:
-    """An event in which the scheduler says why it has given up the binding."""
-    return event("FailedScheduling", text)
