@@ -73,7 +73,11 @@ def remove_kept(run_id: str | None = None) -> list[str]:
 
 
 def _runs_of_user() -> list[Run]:
-    return [Run(path) for path in sorted(base_directory().iterdir()) if _RUN_ID.fullmatch(path.name)]
+    return [
+        Run(path)
+        for path in sorted(base_directory().iterdir())
+        if _RUN_ID.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
+    ]
 
 
 def _labelled(run_id: str) -> list[psutil.Process]:

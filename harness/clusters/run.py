@@ -82,7 +82,7 @@ class Run:
         """Whether its owner lives, wherever that is."""
         try:
             probe = os.open(self.directory / "lock", os.O_RDWR)
-        except FileNotFoundError:
+        except (FileNotFoundError, IsADirectoryError):
             return False
         try:
             fcntl.flock(probe, fcntl.LOCK_EX | fcntl.LOCK_NB)

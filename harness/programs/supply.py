@@ -99,14 +99,15 @@ class Supply:
 @contextmanager
 def _unwinding_on_sigterm() -> Iterator[None]:
     """Let SIGTERM end us as Ctrl-C does: what we started ends first, and what is half done goes."""
-    if threading.current_thread() is not threading.main_thread():  # where Python sets no handlers
+    in_main_thread = threading.current_thread() is threading.main_thread()  # elsewhere Python sets no handlers
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:  # a caller's own unwinds, too
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _project(pair: tuple[Recipe, Artifact]) -> str:

@@ -1,12 +1,13 @@
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psutil
 import pytest
 
 from harness.clusters import reaper
-from harness.clusters.run import LABEL, Run
+from harness.clusters.run import LABEL, Run, base_directory
 from harness.errors import UsageError
 
 Sleeper = Callable[[str], psutil.Process]
@@ -100,3 +101,11 @@ def test_a_kept_run_at_work_is_not_removed() -> None:
     with pytest.raises(UsageError, match="abcdef is no kept run of yours"):
         reaper.remove_kept("abcdef")
     assert run.directory.exists()
+
+
+def test_what_only_has_the_name_of_a_run_is_left_alone(own_temporary_directory: Path) -> None:
+    base = base_directory()
+    (base / "aaaaaa").write_text("a file")
+    (base / "bbbbbb").symlink_to(own_temporary_directory)
+    assert reaper.reap(kept=True) == []
+    assert {path.name for path in base.iterdir()} >= {"aaaaaa", "bbbbbb"}
