@@ -1,13 +1,15 @@
 """Collection: the markers of all scenarios are read and checked before anything is started."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from harness.clusters.profile import load
 from harness.errors import HarnessError, UsageError
 from harness.plugin import markers, selection
-from harness.plugin.controller import one_line
+from harness.plugin.controller import COLLECTION, one_line
 from harness.plugin.keys import COLLECTED, CONTROLLER, MARKS, OPTIONS, is_worker
 from harness.plugin.worker import Trace
 from harness.releases import Release
@@ -71,7 +73,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         {**entry, "outcome": "not run"} if entry["nodeid"] in chosen else entry for entry in config.stash[COLLECTED]
     ]
     if is_worker(config):
-        config.workeroutput["dra_e2e_collected"] = collected  # type: ignore[attr-defined]
+        # In a file, because a worker that is interrupted hands nothing over.
+        given = config.workerinput  # type: ignore[attr-defined]
+        fresh = Path(given["dra_e2e_run"]) / f"{COLLECTION}.{given['workerid']}"
+        fresh.write_text(json.dumps(collected), encoding="utf-8")
+        fresh.replace(fresh.with_name(COLLECTION))
         return
     config.stash[CONTROLLER].collected(collected)
     distributed = getattr(config.option, "dist", "no") != "no"

@@ -1,6 +1,7 @@
 """The process that starts a run: it owns the clusters, collects the results and writes the report."""
 
 import contextlib
+import json
 import os
 import platform
 import shutil
@@ -29,6 +30,9 @@ REPORT = "report"
 
 #: The folder of a report for the logs of clusters that did not start.
 FAILED_CLUSTERS = Path("evidence") / "clusters"
+
+#: The file there in which a worker tells what it has collected; all collect the same.
+COLLECTION = "collected.json"
 
 INTERRUPTED = 2
 
@@ -106,9 +110,8 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """xdist: a worker also tells what it had collected, selected or not, and what went wrong beside scenarios."""
+        """xdist: a worker also tells what went wrong beside scenarios."""
         output: Mapping[str, Any] = getattr(node, "workeroutput", None) or {}
-        self.collected(output.get("dra_e2e_collected", []))
         self.trouble(output.get("dra_e2e_trouble", []))
         self._misuse = output.get("dra_e2e_misuse", self._misuse)
 
@@ -153,6 +156,9 @@ class Controller:
 
     def _write_report(self, run: Run, *, interrupted: bool) -> None:
         options = self._options
+        collection = run.directory / COLLECTION
+        if collection.exists():
+            self.collected(json.loads(collection.read_text(encoding="utf-8")))
         pool = providers.pool(options.provider, run, options.release, options.components)
         facts, notes = column.of_cluster(pool.find(options.profile), options.profile.name)
         replacements = options.components.replacements.values()

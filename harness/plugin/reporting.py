@@ -43,6 +43,9 @@ def pytest_runtest_makereport(
         report.longrepr = None if verdict == "passed" else report.longrepr or reason
     elif report.skipped:
         verdict, reason = "skipped", _skip_reason(report)
+    elif error is None and report.passed and trace.scenario and not trace.scenario.asked:
+        verdict, reason = "failed", "asks nothing of the cluster: it proves nothing"
+        report.outcome, report.longrepr = "failed", reason
     elif error is None:  # a failure without an exception: xfail(strict=True) that passed
         verdict, reason = ("failed", str(report.longrepr)) if report.failed else ("passed", "")
     else:

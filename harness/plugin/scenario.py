@@ -39,8 +39,8 @@ class Scenario:
         self, name: str, cluster: Cluster, client: Client, drivers: DriverHost, scheduler: str, time_factor: float
     ) -> None:
         self.namespace = f"{_slug(name)}-{secrets.token_hex(2)}"
-        self.cluster = cluster
-        self.client = client.in_namespace(self.namespace)
+        self._cluster = cluster
+        self._client = client.in_namespace(self.namespace)
         self.recorder = Recorder()
         self.waiter = Waiter(self.client, observer=self.recorder, time_factor=time_factor)
         self.barrier = Barrier(self.client, self.waiter, image=cluster.image, pages=cluster.metrics)
@@ -52,6 +52,20 @@ class Scenario:
         self._has_account = False
         self._cleanup = ExitStack()
         self.client.create(builders.namespace(self.namespace, labels={LABEL: self.namespace}))
+        #: Whether the scenario has turned to its cluster at all: one that has not proves nothing.
+        self.asked = False
+
+    @property
+    def client(self) -> Client:
+        """The API as the administrator, in the scenario's own namespace."""
+        self.asked = True
+        return self._client
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster, which others may use at the same time."""
+        self.asked = True
+        return self._cluster
 
     @property
     def release(self) -> Release:
@@ -222,4 +236,4 @@ def none_left() -> Predicate[Sequence[Object]]:
 def _slug(name: str) -> str:
     """A DNS label of a test's name: the words that tell it apart are at its end as often as at its start."""
     words = re.sub(r"[^a-z0-9]+", "-", name.removeprefix("test_").lower())
-    return words[:_NAME_LENGTH].strip("-")
+    return words[:_NAME_LENGTH].strip("-") or "scenario"
