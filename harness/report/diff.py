@@ -30,12 +30,7 @@ class Change:
 
     @property
     def kind(self) -> Kind:
-        """A regression takes what held or deviated as told to something worse, or is a statement newly seen broken.
-
-        Between holding and deviating as told it is a change.
-        """
-        if self.new is Verdict.BROKEN:
-            return "regression"
+        """A regression takes what held or deviated as told to something worse; between these two it is a change."""
         if self.old in _GOOD and self.new is not None and self.new not in _GOOD | _NEUTRAL:
             return "regression"
         if self.old is not None and self.old not in _GOOD | _NEUTRAL and self.new in _GOOD:
