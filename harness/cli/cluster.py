@@ -76,7 +76,7 @@ A cluster of Kubernetes {cluster.release.version} with the driver {DRIVER}, {GPU
   kubectl get pods,resourceclaims -o wide
 
 logs:    {", ".join(map(str, logs))}
-remove:  python -m harness down {run.id}   (make down removes all of yours)"""
+remove:  .venv/bin/python -m harness down {run.id}   (make down removes all of yours)"""
 
 
 def _down(chosen: argparse.Namespace) -> int:
