@@ -52,6 +52,8 @@ class Scenario:
         self._has_account = False
         self._cleanup = ExitStack()
         self.client.create(builders.namespace(self.namespace, labels={LABEL: self.namespace}))
+        #: Set by a scenario that leaves its exclusive cluster in a state in which nobody else should have it.
+        self.spoilt = False
         #: Whether the scenario has turned to its cluster at all: one that has not proves nothing.
         self.asked = False
 

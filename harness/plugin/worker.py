@@ -60,6 +60,8 @@ class Worker:
                         yield scenario
                     finally:
                         scenario.close()
+                        if scenario.spoilt:
+                            self._pool.spoil(cluster)
                 finally:
                     place.drivers.close()
             return

@@ -31,6 +31,7 @@ def published(scenario: Scenario, driver: str) -> Object:
 def test_both_components_with_the_gate_on_hold_the_pod_back(scenario: Scenario, difference: Difference) -> None:
     if difference("the gate is off in the kube-apiserver"):
         scenario.cluster.restart("kube-apiserver", gates={GATE: False})
+        scenario.spoilt = True  # its clients come back only after their backoff
     driver = scenario.driver(fabric(1), plugin=False)
 
     held = waiting(scenario, driver)
@@ -43,6 +44,7 @@ def test_both_components_with_the_gate_on_hold_the_pod_back(scenario: Scenario, 
 @pytest.mark.control("BC-05", "BC-06", "BC-22", "BC-29")
 def test_api_server_with_the_gate_off_drops_the_fields_and_nobody_waits(scenario: Scenario) -> None:
     scenario.cluster.restart("kube-apiserver", gates={GATE: False})
+    scenario.spoilt = True  # its clients come back only after their backoff
     driver = scenario.driver(fabric(1), plugin=False)
     assert binding_fields(published(scenario, driver.name)) == {}
     assert binding_fields(publish(scenario).slice) == {}

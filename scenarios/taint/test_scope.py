@@ -99,8 +99,8 @@ def test_gang_that_needs_one_less_goes_up_without_the_tainted_gpu(scenario: Scen
 
     group, _ = gang_of(scenario, driver, minimum)
 
-    judged = scenario.wait(group, condition("PodGroupInitiallyScheduled"))
-    assert condition("PodGroupInitiallyScheduled", "True")(judged), "the gang was not placed"
+    # A first cycle may come before the scheduler has seen every claim; the group is tried again when it has.
+    scenario.wait(group, condition("PodGroupInitiallyScheduled", "True"), timeout=20)
     scenario.waiter.wait_any("Pod", count_of(scheduled(), GPUS - 1), label_selector="app=training")
     claims, _ = scenario.client.list("ResourceClaim")
     given = {gpu.device for each in claims for gpu in allocated_devices(each) if gpu.driver == driver.name}
