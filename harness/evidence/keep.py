@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import yaml
 
@@ -99,9 +99,3 @@ def _is_json(line: str) -> bool:
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
-
-
-def timeline(directory: Path, entries: list[dict[str, Any]]) -> None:
-    """Write the scenario's timeline beside its evidence."""
-    directory.mkdir(parents=True, exist_ok=True)
-    _write(directory / "timeline.json", json.dumps(entries, indent=1) + "\n")

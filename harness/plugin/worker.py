@@ -30,7 +30,6 @@ class Place:
     cluster: Cluster
     client: Client
     drivers: DriverHost
-    exclusive: bool
 
 
 @dataclass
@@ -53,7 +52,7 @@ class Worker:
         profile = self._profile(marks)
         if marks.exclusive:
             with self._pool.exclusive(profile) as cluster:
-                place = self._attach(cluster, exclusive=True)
+                place = self._attach(cluster)
                 try:
                     scenario = self._scenario(name, place)
                     try:
@@ -87,13 +86,13 @@ class Worker:
 
     def _shared(self, profile: Profile) -> Place:
         if profile.key not in self._places:
-            self._places[profile.key] = self._attach(self._pool.shared(profile), exclusive=False)
+            self._places[profile.key] = self._attach(self._pool.shared(profile))
         return self._places[profile.key]
 
     @staticmethod
-    def _attach(cluster: Cluster, *, exclusive: bool) -> Place:
+    def _attach(cluster: Cluster) -> Place:
         client = Client(cluster.kubeconfig, cluster.release)
-        return Place(cluster, client, DriverHost(cluster, client), exclusive)
+        return Place(cluster, client, DriverHost(cluster, client))
 
     def close(self) -> list[str]:
         """Wait until every scenario has left; returns what went wrong with that, a line each."""
