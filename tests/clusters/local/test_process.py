@@ -27,6 +27,14 @@ def shell(directory: Path, script: str) -> Process:
     return process.start("shell", ["sh", "-c", script], directory, "abc123")
 
 
+def environment(started: Process) -> dict[str, str]:
+    """Its environment; in the middle of an exec the kernel shows none for an instant."""
+    deadline = time.monotonic() + 5
+    while not (found := psutil.Process(started.pid).environ()):
+        assert time.monotonic() < deadline
+    return found
+
+
 def ended(started: Process) -> None:
     deadline = time.monotonic() + 5
     while started.alive():
@@ -35,7 +43,7 @@ def ended(started: Process) -> None:
 
 def test_a_program_is_labelled_in_its_own_session_and_found_by_others(directory: Path) -> None:
     started = shell(directory, "exec sleep 600")
-    assert psutil.Process(started.pid).environ()[LABEL] == "abc123"
+    assert environment(started)[LABEL] == "abc123"
     assert os.getsid(started.pid) == started.pid
     assert process.find(directory, "shell") == started
     assert started.alive()
@@ -43,7 +51,7 @@ def test_a_program_is_labelled_in_its_own_session_and_found_by_others(directory:
 
 def test_the_environment_of_the_harness_stays_its_own(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.com")
-    assert "HTTPS_PROXY" not in psutil.Process(shell(directory, "exec sleep 600").pid).environ()
+    assert "HTTPS_PROXY" not in environment(shell(directory, "exec sleep 600"))
 
 
 def test_a_program_that_ends_by_itself_is_quoted(directory: Path) -> None:
