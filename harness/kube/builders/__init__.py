@@ -34,12 +34,16 @@ from harness.kube.builders.pods import (
 )
 from harness.kube.builders.scheduling import (
     basic,
+    composite_pod_group,
+    composite_pod_group_template,
     gang,
+    gang_of_groups,
     group_claim,
     pod_group,
     pod_group_template,
     priority_class,
     workload,
+    workload_ref,
 )
 
 __all__ = [
@@ -53,6 +57,8 @@ __all__ = [
     "claim_template",
     "cluster_role",
     "cluster_role_binding",
+    "composite_pod_group",
+    "composite_pod_group_template",
     "container",
     "deployment",
     "device_class",
@@ -62,6 +68,7 @@ __all__ = [
     "distinct_attribute",
     "first_available",
     "gang",
+    "gang_of_groups",
     "group_claim",
     "job",
     "match_attribute",
@@ -81,4 +88,5 @@ __all__ = [
     "subrequest",
     "toleration",
     "workload",
+    "workload_ref",
 ]

@@ -47,13 +47,47 @@ def pod_group(
     return built("PodGroup", name, namespace=namespace, spec=spec)
 
 
-def workload(name: str, *templates: Obj, controller: Obj | None = None, namespace: str | None = None) -> Obj:
-    """A Workload of PodGroup templates."""
-    return built(
-        "Workload", name, namespace=namespace, spec=given(podGroupTemplates=templates, controllerRef=controller)
-    )
+def workload(
+    name: str, *templates: Obj, composites: Sequence[Obj] = (), controller: Obj | None = None,
+    namespace: str | None = None,
+) -> Obj:  # fmt: skip
+    """A Workload of templates: of PodGroups, or of CompositePodGroups (`composites`)."""
+    spec = given(podGroupTemplates=templates, compositePodGroupTemplates=composites, controllerRef=controller)
+    return built("Workload", name, namespace=namespace, spec=spec)
 
 
 def pod_group_template(name: str, policy: Obj, *, claims: Sequence[Obj] = (), priority_class: str | None = None) -> Obj:
     """One template of a Workload."""
     return given(name=name, schedulingPolicy=policy, resourceClaims=list(claims), priorityClassName=priority_class)
+
+
+def workload_ref(workload_name: str, template_name: str) -> Obj:
+    """A group's `workloadRef`: the template that it was made from."""
+    return {"workloadName": workload_name, "templateName": template_name}
+
+
+def gang_of_groups(min_group_count: int) -> Obj:
+    """A scheduling policy of composites: at least so many child groups at once, or none."""
+    return {"gang": {"minGroupCount": min_group_count}}
+
+
+def composite_pod_group(
+    name: str, policy: Obj, workload: Obj, *, parent: str | None = None, priority_class: str | None = None,
+    disruption_mode: Obj | None = None, namespace: str | None = None,
+) -> Obj:  # fmt: skip
+    """A CompositePodGroup. `workload` is its workloadRef, `parent` the name of the CompositePodGroup above it."""
+    spec = given(
+        parentCompositePodGroupName=parent,
+        workloadRef=workload,
+        schedulingPolicy=policy,
+        disruptionMode=disruption_mode,
+        priorityClassName=priority_class,
+    )
+    return built("CompositePodGroup", name, namespace=namespace, spec=spec)
+
+
+def composite_pod_group_template(
+    name: str, policy: Obj, *, groups: Sequence[Obj] = (), composites: Sequence[Obj] = ()
+) -> Obj:
+    """One composite template of a Workload, with the templates of its children."""
+    return given(name=name, schedulingPolicy=policy, podGroupTemplates=groups, compositePodGroupTemplates=composites)
