@@ -200,6 +200,21 @@ def _counters(counters: Mapping[str, str]) -> dict[str, Any]:
     return {name: {"value": value} for name, value in counters.items()}
 
 
+def by_capacity(capacity: str, multiplier: str = "1") -> dict[str, Any]:
+    """A node allocatable resource of which a claim gets the capacity it consumes, times `multiplier`."""
+    return {"mapping": {"capacityKey": capacity, "capacityMultiplier": multiplier}}
+
+
+def by_device(multiplier: str) -> dict[str, Any]:
+    """A node allocatable resource of which a claim gets so much with each device."""
+    return {"mapping": {"deviceMultiplier": multiplier}}
+
+
+def overhead(per_pod: str | None = None, per_container: str | None = None) -> dict[str, Any]:
+    """What a device costs of a node allocatable resource, for each Pod and for each container that uses the claim."""
+    return {"overhead": _without_empty({"perPod": per_pod, "perContainer": per_container})}
+
+
 def counter_sets(pool: Pool) -> list[dict[str, Any]]:
     """The pool's counter sets as they stand in a ResourceSlice."""
     return [{"name": name, "counters": _counters(counters)} for name, counters in pool.shared_counters.items()]

@@ -1,11 +1,20 @@
-"""Named inventories of simulated GPUs. Each profile returns a template to put on nodes, any size by parameter."""
+"""Named inventories of simulated hardware. Each profile returns a template to put on nodes, any size by parameter."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from fake_driver.errors import ConfigError
-from fake_driver.inventory import Capacity, CounterConsumption, Device, Pool, Version
+from fake_driver.inventory import (
+    Capacity,
+    CounterConsumption,
+    Device,
+    Pool,
+    Version,
+    by_capacity,
+    by_device,
+    overhead,
+)
 
 _DRIVER_VERSION = Version("580.65.6")
 
@@ -81,6 +90,53 @@ def mixed(**pool: Unpack[PoolOptions]) -> Pool:
     )
 
 
+def cpu_sockets(count: int = 2, cpus: str = "128", multiplier: str = "1", **pool: Unpack[PoolOptions]) -> Pool:
+    """CPU sockets that many claims draw from: what one consumes of the capacity `cpu` is taken from the node's cpu."""
+    devices = tuple(_drawn_from(f"socket{index}cpus", "cpu", cpus, "cpu", multiplier) for index in range(count))
+    return Pool(devices=devices, **pool)
+
+
+def memory_blocks(count: int = 2, size: str = "64Gi", **pool: Unpack[PoolOptions]) -> Pool:
+    """Memory banks that many claims draw from: what one consumes is taken from the node's memory."""
+    devices = tuple(_drawn_from(f"memory-{index}", "memory", size, "memory", "1") for index in range(count))
+    return Pool(devices=devices, **pool)
+
+
+def hugepages(count: int = 1, size: str = "1Gi", page: str = "2Mi", **pool: Unpack[PoolOptions]) -> Pool:
+    """Stocks of huge pages that many claims draw from: what one consumes is taken from the node's `hugepages-<page>`.
+
+    The capacity is called `hugepages`.
+    """
+    devices = tuple(
+        _drawn_from(f"pages-{index}", "hugepages", size, f"hugepages-{page}", "1") for index in range(count)
+    )
+    return Pool(devices=devices, **pool)
+
+
+def core_complexes(count: int = 4, cpus: str = "8", **pool: Unpack[PoolOptions]) -> Pool:
+    """Groups of cores that share a cache, given whole: each device takes so many CPUs of the node."""
+    devices = tuple(
+        Device(f"ccx-{index}", node_allocatable_resources={"cpu": by_device(cpus)}) for index in range(count)
+    )
+    return Pool(devices=devices, **pool)
+
+
+def accelerators(
+    count: int = 1,
+    per_pod: str | None = "8Gi",
+    per_container: str | None = None,
+    resource: str = "memory",
+    **pool: Unpack[PoolOptions],
+) -> Pool:
+    """Accelerators that cost host memory (or another node allocatable resource) where they are used."""
+    cost = overhead(per_pod, per_container)
+    devices = tuple(
+        Device(f"xpu-{index}", attributes={"model": "model-x"}, node_allocatable_resources={resource: cost})
+        for index in range(count)
+    )
+    return Pool(devices=devices, **pool)
+
+
 PROFILES: dict[str, Callable[..., Pool]] = {
     "gpus": gpus,
     "small-gpus": small_gpus,
@@ -88,6 +144,11 @@ PROFILES: dict[str, Callable[..., Pool]] = {
     "shareable": shareable,
     "fabric": fabric,
     "mixed": mixed,
+    "cpu-sockets": cpu_sockets,
+    "memory-blocks": memory_blocks,
+    "hugepages": hugepages,
+    "core-complexes": core_complexes,
+    "accelerators": accelerators,
 }
 
 
@@ -99,6 +160,15 @@ def profile(name: str, parameters: Mapping[str, Any]) -> Pool:
         return PROFILES[name](**parameters)
     except TypeError as error:
         raise ConfigError(f"profile {name!r}: {error}") from error
+
+
+def _drawn_from(name: str, capacity: str, amount: str, resource: str, multiplier: str) -> Device:
+    return Device(
+        name,
+        capacity={capacity: amount},
+        allow_multiple_allocations=True,
+        node_allocatable_resources={resource: by_capacity(capacity, multiplier)},
+    )
 
 
 def _data_centre(count: int) -> tuple[Device, ...]:

@@ -3,8 +3,30 @@
 import pytest
 
 from fake_driver.errors import ConfigError
-from fake_driver.inventory import Capacity, CounterConsumption, Device, Pool, Taint, Version, device_class, place
-from fake_driver.profiles import PROFILES, gpus, mixed, partitionable, profile
+from fake_driver.inventory import (
+    Capacity,
+    CounterConsumption,
+    Device,
+    Pool,
+    Taint,
+    Version,
+    by_capacity,
+    by_device,
+    device_class,
+    overhead,
+    place,
+)
+from fake_driver.profiles import (
+    PROFILES,
+    accelerators,
+    core_complexes,
+    cpu_sockets,
+    gpus,
+    hugepages,
+    mixed,
+    partitionable,
+    profile,
+)
 
 
 def test_a_device_has_the_form_of_the_api() -> None:
@@ -67,6 +89,38 @@ def test_every_profile_has_devices_with_different_names(name: str) -> None:
     names = [device.name for device in profile(name, {}).devices]
     assert names
     assert len(names) == len(set(names))
+
+
+def test_a_device_says_what_it_takes_of_its_node_in_the_form_of_the_api() -> None:
+    device = Device(
+        "d",
+        node_allocatable_resources={
+            "cpu": by_capacity("cores", "2") | overhead("1", "250m"),
+            "memory": by_device("1Gi"),
+            "hugepages-2Mi": overhead(per_container="0"),
+        },
+    )
+    assert device.to_api()["nodeAllocatableResources"] == {
+        "cpu": {
+            "mapping": {"capacityKey": "cores", "capacityMultiplier": "2"},
+            "overhead": {"perPod": "1", "perContainer": "250m"},
+        },
+        "memory": {"mapping": {"deviceMultiplier": "1Gi"}},
+        "hugepages-2Mi": {"overhead": {"perContainer": "0"}},
+    }
+
+
+def test_what_the_profiles_take_of_their_node() -> None:
+    taken = [
+        pool.devices[0].to_api()["nodeAllocatableResources"]
+        for pool in (cpu_sockets(multiplier="2"), hugepages(page="1Gi"), core_complexes(cpus="4"), accelerators())
+    ]
+    assert taken == [
+        {"cpu": by_capacity("cpu", "2")},
+        {"hugepages-1Gi": by_capacity("hugepages")},
+        {"cpu": by_device("4")},
+        {"memory": overhead("8Gi")},
+    ]
 
 
 def test_partitions_never_take_more_than_their_device_has() -> None:
