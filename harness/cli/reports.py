@@ -17,6 +17,9 @@ def add(commands: Commands) -> None:
     diff = reports.add("diff", _diff, "compare two reports; exit code 1 on regressions only")
     diff.add_argument("old", type=Path)
     diff.add_argument("new", type=Path)
+    merge = reports.add("merge", _merge, "one report of several: releases, providers, or shards of one run")
+    merge.add_argument("directories", type=Path, nargs="+", metavar="DIRECTORY")
+    merge.add_argument("--output", type=Path, default=Path("reports/merged"), metavar="DIR", help="where it goes")
 
 
 def _build(chosen: argparse.Namespace) -> int:
@@ -24,6 +27,13 @@ def _build(chosen: argparse.Namespace) -> int:
     print(report.headline(rebuilt))
     print(chosen.directory / "index.html")
     return 0
+
+
+def _merge(chosen: argparse.Namespace) -> int:
+    merged = report.merge(chosen.directories, chosen.output)
+    print(report.headline(merged))
+    print(chosen.output / "index.html")
+    return report.exit_code(merged.statements)
 
 
 def _diff(chosen: argparse.Namespace) -> int:

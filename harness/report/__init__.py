@@ -4,6 +4,7 @@ from harness.evidence.recorder import Observation
 from harness.report.coverage import Gap, uncovered
 from harness.report.diff import Change, Diff, diff
 from harness.report.files import read, rebuild, write
+from harness.report.merge import merge, unite
 from harness.report.model import (
     Deviation,
     Host,
@@ -36,8 +37,10 @@ __all__ = [
     "diff",
     "exit_code",
     "headline",
+    "merge",
     "read",
     "rebuild",
     "uncovered",
+    "unite",
     "write",
 ]

@@ -1,13 +1,13 @@
 """What changed between two reports."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
 
-from harness.report.model import Report, StatementResult, Verdict
+from harness.report.model import ReleaseFacts, Report, StatementResult, Verdict
 
 Kind = Literal["regression", "improvement", "change"]
 
@@ -77,6 +77,16 @@ def diff(old: Report, new: Report) -> Diff:
         if _verdict(before.get(key)) != _verdict(after.get(key))
     ]
     return Diff(tuple(sorted(changes, key=lambda change: list(_STYLES).index(change.kind))))
+
+
+def between(report: Report, old: ReleaseFacts, new: ReleaseFacts) -> Diff:
+    """What one column of a report says otherwise than another: another release, or another provider."""
+
+    def only(facts: ReleaseFacts) -> Report:
+        own = (s for s in report.statements if (s.release, s.provider) == facts.column)
+        return replace(report, run=replace(report.run, releases=(facts,)), statements=tuple(own))
+
+    return diff(only(old), only(new))
 
 
 def _keyed(statements: Iterable[StatementResult], *, by_id: bool) -> Mapping[tuple[str, ...], StatementResult]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.report import latency, summary
 from harness.report.catalogue import GROUPS
+from harness.report.diff import Change, between
 from harness.report.model import Outcome, ReleaseFacts, Report, ScenarioResult, StatementResult, Verdict
 
 _SIGNS = {
@@ -51,6 +53,15 @@ class GateRow:
     states: tuple[bool | None, ...]
 
 
+@dataclass(frozen=True)
+class Step:
+    """What changed from one release to the next one on the same provider."""
+
+    old: ReleaseFacts
+    new: ReleaseFacts
+    changes: tuple[Change, ...]
+
+
 class _Page:
     """What the template asks."""
 
@@ -82,6 +93,21 @@ class _Page:
     def cell(self, group: str, column: ReleaseFacts) -> dict[Verdict, int]:
         """The numbers of one cell of the matrix."""
         return summary.count(s for s in self.members(group) if (s.release, s.provider) == column.column)
+
+    @property
+    def steps(self) -> list[Step]:
+        """From release to release, newest first, of each provider; the columns are in that order."""
+        columns: dict[str, list[ReleaseFacts]] = {}
+        for facts in self.report.columns:
+            columns.setdefault(facts.provider, []).append(facts)
+        pairs = [pair for own in columns.values() for pair in pairwise(own)]
+        return [Step(old, new, between(self.report, old, new).changes) for new, old in pairs]
+
+    def side_by_side(self, group: str) -> dict[str, list[StatementResult | None]]:
+        """The statements of a group by id, each with its result in every column; None where a column has none."""
+        results = {(s.id, s.release, s.provider): s for s in self.members(group)}
+        ids = dict.fromkeys(s.id for s in self.members(group))
+        return {i: [results.get((i, *facts.column)) for facts in self.report.columns] for i in ids}
 
     def timeline(self, result: ScenarioResult) -> list[Mark]:
         """The observations of a scenario, placed on its time axis."""
