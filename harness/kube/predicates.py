@@ -235,6 +235,24 @@ def _consumers(claim: Obj) -> set[str]:
     return {consumer["uid"] for consumer in (claim.get("status") or {}).get("reservedFor") or ()}
 
 
+# --- PodGroups ------------------------------------------------------------------------------------------------------
+
+
+def initially_scheduled() -> Predicate[Obj]:
+    """The group has been placed once: PodGroupInitiallyScheduled True, which never goes back."""
+    return condition("PodGroupInitiallyScheduled", "True", "Scheduled")
+
+
+def group_unschedulable(text: str | None = None) -> Predicate[Obj]:
+    """The group was considered and has no place: PodGroupInitiallyScheduled False, Unschedulable (saying `text`)."""
+    return condition("PodGroupInitiallyScheduled", "False", "Unschedulable", text)
+
+
+def group_error(text: str | None = None) -> Predicate[Obj]:
+    """The group could not be considered: PodGroupInitiallyScheduled False, SchedulerError (saying `text`)."""
+    return condition("PodGroupInitiallyScheduled", "False", "SchedulerError", text)
+
+
 # --- Events ---------------------------------------------------------------------------------------------------------
 
 
