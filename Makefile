@@ -3,6 +3,7 @@
 PYTHON   ?= python3
 PROVIDER ?= local
 K8S      ?=
+PROVIDERS ?= local
 ARGS     ?=
 WORKERS  ?= 4
 N        ?= 20
@@ -16,7 +17,7 @@ CLUSTER := --provider $(PROVIDER) $(if $(K8S),--k8s $(K8S))
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup e2e test lint unit smoke controls soak up down reap bench lock protos
+.PHONY: help setup e2e test lint unit smoke controls soak matrix up down reap bench lock protos
 
 help: ## what there is
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## /\1\t/' | expand -t 12
@@ -53,6 +54,9 @@ controls: setup ## every scenario with its control's difference applied: each mu
 
 soak: setup ## GROUP=workflow N=20: a group N times in random order
 	$(PYTEST) scenarios$(if $(GROUP),/$(GROUP)) $(CLUSTER) $(PARALLEL) --rounds $(N) $(ARGS)
+
+matrix: setup ## every release, one report (K8S="1.36 1.37" PROVIDERS="local kind")
+	$(PY) -m harness matrix --k8s "$(K8S)" --providers "$(PROVIDERS)" -- $(PARALLEL) $(ARGS)
 
 up: setup ## a cluster with the fake driver to play with
 	$(PY) -m harness up $(CLUSTER) $(ARGS)
