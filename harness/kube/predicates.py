@@ -159,19 +159,6 @@ def generated_claim_name(pod: Obj, pod_claim: str) -> str | None:
     return next((entry.get("resourceClaimName") for entry in statuses if entry["name"] == pod_claim), None)
 
 
-# --- PodGroups ------------------------------------------------------------------------------------------------------
-
-
-def group_placed() -> Predicate[Obj]:
-    """The group's requirement was met once: its first placement is made. The condition never goes back."""
-    return condition("PodGroupInitiallyScheduled", "True", "Scheduled")
-
-
-def group_unschedulable(text: str | None = None) -> Predicate[Obj]:
-    """The scheduler tried to place the group and could not (saying `text`)."""
-    return condition("PodGroupInitiallyScheduled", "False", "Unschedulable", text)
-
-
 # --- ResourceClaims -------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,118 @@
+"""A tree of pod groups whose workers take one GPU each, and so many GPUs that are free."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fake_driver.profiles import gpus
+from harness.kube.builders import (
+    claim,
+    claim_template,
+    composite_pod_group,
+    gang,
+    gang_of_groups,
+    pod,
+    pod_group,
+    request,
+    workload_ref,
+)
+from harness.kube.predicates import (
+    claim_generated,
+    condition,
+    generated_claim_name,
+    initially_scheduled,
+    group_unschedulable,
+    scheduled,
+    tried,
+    unallocated,
+    unscheduled,
+)
+from harness.plugin.scenario import Object, Scenario
+
+#: Nobody looks for the Workload that a group's reference names; here the scenario plays the controller that made both.
+WORKLOAD = workload_ref("training", "worker")
+
+#: The template of the workers' claims: one GPU.
+TEMPLATE = "gpu"
+
+
+@dataclass(frozen=True)
+class Child:
+    """A pod group below a composite, and its workers."""
+
+    group: Object
+    workers: Sequence[Object]
+
+
+def free_gpus(scenario: Scenario, count: int) -> tuple[Object, Object]:
+    """So many GPUs are free, and the scheduler knows it: it has given the others to this Pod with this claim."""
+    driver = scenario.driver(gpus(8), plugin=False)
+    scenario.create(claim_template(TEMPLATE, request(driver.device_class)))
+    taken = scenario.create(claim("taken", request(driver.device_class, count=8 - count)))
+    return scenario.wait(scenario.create(pod("holder", claims={"gpus": taken})), scheduled()), taken
+
+
+def composite(scenario: Scenario, name: str, min_group_count: int, parent: str | None = None) -> Object:
+    """A composite that wants so many of its children placed at once."""
+    return scenario.create(composite_pod_group(name, gang_of_groups(min_group_count), WORKLOAD, parent=parent))
+
+
+def child(scenario: Scenario, name: str, parent: str | None, *, workers: int = 2, min_count: int = 2) -> Child:
+    """A gang below the composite of that name (None: a gang on its own)."""
+    reference = WORKLOAD if parent else None
+    group = scenario.create(pod_group(name, gang(min_count), parent=parent, workload=reference))
+    return Child(group, [worker(scenario, group, f"{name}-{number}") for number in range(workers)])
+
+
+def worker(scenario: Scenario, group: Object, name: str) -> Object:
+    """A Pod of the group that needs one GPU."""
+    return scenario.create(
+        pod(name, pod_group=group, templates={"gpu": TEMPLATE}, scheduler_name=scenario.scheduler_name)
+    )
+
+
+def placed(scenario: Scenario, *children: Child) -> None:
+    """All workers of these groups are bound, and the groups say so."""
+    for each in children:
+        for member in each.workers:
+            scenario.wait(member, scheduled(), timeout=15)
+        scenario.wait(each.group, initially_scheduled())
+
+
+def refused(scenario: Scenario, *children: Child) -> None:
+    """The scheduler finds no place for any of these groups: no worker is bound and no device allocated for one."""
+    for each in children:
+        outcome = scenario.wait(each.group, condition("PodGroupInitiallyScheduled"))
+        assert group_unschedulable()(outcome), f"{each.group['metadata']['name']} was placed"
+    for each in children:
+        without_place(scenario, each.workers)
+
+
+def held(scenario: Scenario, *children: Child) -> None:
+    """The scheduler keeps every worker of these groups from its queue of Pods to be tried: not one was."""
+    workers = [member for each in children for member in each.workers]
+    scenario.barrier.scheduler(scenario.scheduler_name)
+    scenario.waiter.poll(
+        lambda: scenario.scheduler_metric("scheduler_unschedulable_pods", plugin="GangScheduling"),
+        lambda count: count == len(workers),
+        f"GangScheduling holds back {len(workers)} Pods",
+        timeout=10,
+    )
+    untouched(scenario, *children)
+
+
+def untouched(scenario: Scenario, *children: Child) -> None:
+    """The scheduler has not tried any of these groups or of their workers."""
+    for each in children:
+        without_place(scenario, each.workers)
+        names = [member["metadata"]["name"] for member in each.workers if tried()(scenario.get(member))]
+        assert not names, f"the scheduler tried {names}"
+        assert not condition("PodGroupInitiallyScheduled")(scenario.get(each.group)), "the scheduler tried the group"
+
+
+def without_place(scenario: Scenario, workers: Sequence[Object]) -> None:
+    """None of these Pods has a node or a device."""
+    for member in workers:
+        current = scenario.wait(member, claim_generated("gpu"))
+        assert unscheduled()(current), f"{member['metadata']['name']} is bound"
+        wanted = scenario.client.get("ResourceClaim", generated_claim_name(current, "gpu"))
+        assert unallocated()(wanted), f"the claim of {member['metadata']['name']} is allocated"
