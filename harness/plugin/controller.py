@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness import programs
+from harness import programs, releases
 from harness.clusters import providers, reaper
 from harness.clusters.local.cluster import PROGRAMS
 from harness.clusters.run import Run
@@ -161,7 +161,10 @@ class Controller:
             self.collected(json.loads(collection.read_text(encoding="utf-8")))
         pool = providers.pool(options.provider, run, options.release, options.components)
         facts, notes = column.of_cluster(pool.find(options.profile), options.profile.name)
-        replacements = options.components.replacements.values()
+        replaced = options.components.replacements
+        if facts:
+            own = {component: gates for component, gates in facts.gates.items() if component not in replaced}
+            self.trouble(releases.disagreements(options.release, own))
         report = Report(
             RunFacts(
                 id=run.id,
@@ -173,7 +176,7 @@ class Controller:
                 seed=options.seed,
                 mode="controls" if options.controls else "statements",
                 interrupted=interrupted,
-                replacements=tuple(Replacement(p.name, p.version, p.sha256) for p in replacements),
+                replacements=tuple(Replacement(p.name, p.version, p.sha256) for p in replaced.values()),
                 warnings=(*self._warnings, *notes, *options.profile.resolve(options.release).notes),
             ),
             assess(

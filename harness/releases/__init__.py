@@ -3,7 +3,8 @@
 The facts are files of data, one per minor release; `get` reads them. Everything else asks the `Release` it is given.
 """
 
+from harness.releases.agreement import disagreements
 from harness.releases.catalog import get, minors_with_gate, nearest_gates, supported
 from harness.releases.release import Gate, Release
 
-__all__ = ["Gate", "Release", "get", "minors_with_gate", "nearest_gates", "supported"]
+__all__ = ["Gate", "Release", "disagreements", "get", "minors_with_gate", "nearest_gates", "supported"]

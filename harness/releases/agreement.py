@@ -1,0 +1,28 @@
+"""Does a release's data agree with what its components say of themselves?"""
+
+import re
+from collections.abc import Collection, Mapping
+
+from harness.releases.release import Release
+
+#: The families of gates that this project is about: a new one must come into the data.
+_OURS = re.compile(r"^DRA|Workload|PodGroup|GangScheduling")
+
+
+def disagreements(release: Release, reported: Mapping[str, Collection[str]]) -> list[str]:
+    """What the data says otherwise than the components, a line each. `reported`: component → names of its gates.
+
+    A gate that only one component registers is enough for the data to be right; components that reported nothing are
+    left out.
+    """
+    known = {name for gates in reported.values() for name in gates}
+    if not known:
+        return []
+    missing = sorted(set(release.gates) - known)
+    lacking = sorted(name for name in known - set(release.gates) if _OURS.search(name))
+    lines = []
+    if missing:
+        lines.append(f"the data of {release.minor} has gates that no component reports: {', '.join(missing)}")
+    if lacking:
+        lines.append(f"components report gates that the data of {release.minor} lacks: {', '.join(lacking)}")
+    return lines
