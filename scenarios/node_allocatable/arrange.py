@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -46,20 +47,32 @@ def step(resource: str) -> Decimal:
 # --- nodes and drivers ----------------------------------------------------------------------------------------------
 
 
-def large_node(scenario: Scenario, name: str = "node", *, declares: bool = True, **capacity: str) -> str:
-    """A bare node of the scenario's own that declares the feature; 64 CPUs and 64Gi unless told.
-
-    Resources whose names are no Python names go in as `**{"hugepages-2Mi": "1Gi"}`.
-    """
-    (node,) = large_nodes(scenario, name, declares=declares, **capacity)
+def large_node(
+    scenario: Scenario,
+    name: str = "node",
+    *,
+    cpu: str = "64",
+    memory: str = "64Gi",
+    more: Mapping[str, str] | None = None,
+    declares: bool = True,
+) -> str:
+    """A bare node of the scenario's own with this capacity (`more`: of further resources) that declares the feature."""
+    (node,) = large_nodes(scenario, name, cpu=cpu, memory=memory, more=more, declares=declares)
     return node
 
 
-def large_nodes(scenario: Scenario, *names: str, declares: bool = True, **capacity: str) -> tuple[str, ...]:
+def large_nodes(
+    scenario: Scenario,
+    *names: str,
+    cpu: str = "64",
+    memory: str = "64Gi",
+    more: Mapping[str, str] | None = None,
+    declares: bool = True,
+) -> tuple[str, ...]:
     """As `large_node`, several of a kind."""
-    amounts = {"cpu": "64", "memory": "64Gi", "pods": "110", **capacity}
+    capacity = {"cpu": cpu, "memory": memory, "pods": "110", **(more or {})}
     features = [FEATURE] if declares else []
-    nodes = scenario.bare_nodes(*(BareNode(name, amounts, declared_features=features) for name in names))
+    nodes = scenario.bare_nodes(*(BareNode(name, capacity, declared_features=features) for name in names))
     if declares:
         for node in nodes:
             _admitted(scenario, node)
@@ -81,6 +94,11 @@ def _admitted(scenario: Scenario, node: str) -> None:
         return True
 
     scenario.waiter.poll(taken, bool, f"slices with a footprint on {node} are admitted", interval=0.02)
+
+
+def without_footprint(pool: Pool) -> Pool:
+    """The same devices, which take nothing of the node."""
+    return replace(pool, devices=tuple(replace(device, node_allocatable_resources={}) for device in pool.devices))
 
 
 def driver_on(scenario: Scenario, node: str, *pools: Pool) -> Driver:
