@@ -1,0 +1,165 @@
+"""Groups of Pods, the room they find, and what the scheduler says of a group that it holds."""
+
+import secrets
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from harness.clusters.protocol import BareNode
+from harness.kube import metrics
+from harness.kube.builders import gang, on_node, pod, pod_group
+from harness.kube.predicates import (
+    all_of,
+    count_of,
+    find_condition,
+    group_unschedulable,
+    initially_scheduled,
+    scheduled,
+    tried,
+    unschedulable,
+)
+from harness.plugin.scenario import LABEL, Object, Scenario
+
+#: The label by which the Pods of a group (or of the same job without a group) are found.
+JOB = "job"
+
+#: Seconds for what Kubernetes does at once; long enough for a busy machine, short for a scenario that must fail.
+SOON = 15.0
+
+#: What every Pod of a scenario with `room` asks for.
+ONE_SLOT = {"cpu": 1}
+
+
+class Gang(NamedTuple):
+    """A PodGroup and its Pods."""
+
+    group: Object
+    pods: list[Object]
+
+    @property
+    def selector(self) -> str:
+        """Selects the Pods of the group."""
+        return f"{JOB}={self.group['metadata']['name']}"
+
+
+def room(scenario: Scenario, *slots: int) -> tuple[str, ...]:
+    """Nodes of the scenario's own with so many slots each, known to the scheduler; a Pod of `member` takes one."""
+    sizes = ({"cpu": str(count), "memory": "64Gi", "pods": "110"} for count in slots)
+    names = scenario.bare_nodes(*(BareNode(f"node-{secrets.token_hex(3)}", size) for size in sizes))
+    for name in names:
+        probe = scenario.create(pod(f"probe-{secrets.token_hex(3)}", affinity=on_node(name)))
+        scenario.wait(probe, scheduled(name))
+    return names
+
+
+def at_home(scenario: Scenario) -> dict[str, Any]:
+    """Options of a Pod that takes one slot of the scenario's own room."""
+    return {"requests": ONE_SLOT, "node_selector": {LABEL: scenario.namespace}}
+
+
+def member(scenario: Scenario, job: str, number: int, *, group: str | Object | None = None, **options: Any) -> Object:
+    """One Pod of a job, in the scenario's own scheduler profile; of no group unless one is given."""
+    options.setdefault("scheduler_name", scenario.scheduler_name)
+    return scenario.create(pod(f"{job}-{number}", pod_group=group, labels={JOB: job}, **options))
+
+
+def members(scenario: Scenario, group: Object, numbers: Sequence[int], **options: Any) -> list[Object]:
+    """Pods of a group, one after the other."""
+    name = group["metadata"]["name"]
+    return [member(scenario, name, number, group=group, **options) for number in numbers]
+
+
+def gang_of(scenario: Scenario, name: str, *, min_count: int, count: int | None = None, **options: Any) -> Gang:
+    """A gang and its Pods, `min_count` of them unless told; the options are those of a Pod."""
+    group = scenario.create(pod_group(name, gang(min_count)))
+    return Gang(group, members(scenario, group, range(min_count if count is None else count), **options))
+
+
+def ungrouped(scenario: Scenario, name: str, count: int, **options: Any) -> list[Object]:
+    """The same Pods without a group."""
+    return [member(scenario, name, number, **options) for number in range(count)]
+
+
+# -- outcomes ----------------------------------------------------------------------------------------------------------
+
+
+def placed(scenario: Scenario, made: Gang, count: int | None = None) -> list[Object]:
+    """The Pods once so many of them (all, unless told) are bound, and the group says that it is placed."""
+    scenario.wait(made.group, initially_scheduled() | group_unschedulable("cannot be satisfied"))
+    assert initially_scheduled()(scenario.get(made.group)), f"the group was not placed: {told(scenario, made.group)}"
+    wanted = len(made.pods) if count is None else count
+    return scenario.waiter.wait_any("Pod", count_of(scheduled(), wanted), SOON, label_selector=made.selector)
+
+
+def bound(scenario: Scenario, job: str, count: int, timeout: float = SOON) -> list[Object]:
+    """The Pods of a job once exactly so many of them are bound."""
+    return scenario.waiter.wait_any("Pod", count_of(scheduled(), count), timeout, label_selector=f"{JOB}={job}")
+
+
+def none_placed(scenario: Scenario, made: Gang, *, could: int, of: int) -> Object:
+    """The scheduler has found a place for only `could` of the `of` that the gang needs, and has bound none.
+
+    Its message tells how many it could have placed, so it knows of all the room there is. Returns the group.
+    """
+    says = group_unschedulable(f"minCount ({of}) cannot be satisfied: {could} scheduled")
+    group = scenario.wait(made.group, says | initially_scheduled())
+    assert says(group), f"the group was placed: {told(scenario, made.group)}"
+    scenario.waiter.wait_any("Pod", all_of(unschedulable(), len(made.pods)), label_selector=made.selector)
+    assert_unbound(scenario, made.selector)
+    scenario.note(f"{made.group['metadata']['name']} is held for resources: {told(scenario, made.group)}")
+    return group
+
+
+def assert_unbound(scenario: Scenario, selector: str) -> None:
+    """No Pod of the job has a node."""
+    found, _ = scenario.client.list("Pod", label_selector=selector)
+    bound = [each["metadata"]["name"] for each in found if scheduled()(each)]
+    assert found, f"there are no Pods {selector}"
+    assert not bound, f"bound: {', '.join(bound)}"
+
+
+def groups_seen(scenario: Scenario) -> None:
+    """The scheduler has been told of every PodGroup and Pod created before, and has had its first turn with them.
+
+    A later gang of one Pod is placed: groups and Pods come through one watch each, in order, and groups of one
+    priority have their turns in order too.
+    """
+    name = f"twin-{secrets.token_hex(3)}"
+    twin = scenario.create(pod_group(name, gang(1)))
+    scenario.wait(member(scenario, name, 0, group=twin), scheduled())
+    # What was bound in an earlier turn is bound now, too: another turn has passed.
+    scenario.barrier.scheduler(scenario.scheduler_name)
+
+
+def no_trace(scenario: Scenario, held: Sequence[Object]) -> None:
+    """The scheduler has never tried the Pods: no node, no condition, no event."""
+    for each in held:
+        now = scenario.get(each)
+        assert not tried()(now), f"{now['metadata']['name']} has been tried: {find_condition(now, 'PodScheduled')}"
+        assert scenario.client.events(now) == []
+
+
+def held_for_quorum(scenario: Scenario, held: Sequence[Object]) -> None:
+    """The scheduler keeps the Pods back until more of their gang exist, and has never tried them.
+
+    They show nothing by themselves: a later gang has had its turn, and the scheduler's own count of what the plugin
+    GangScheduling keeps back is theirs.
+    """
+    groups_seen(scenario)
+    no_trace(scenario, held)
+
+    def read() -> float:
+        page = scenario.cluster.metrics("kube-scheduler")
+        return metrics.value(
+            page, "scheduler_unschedulable_pods", plugin="GangScheduling", profile=scenario.scheduler_name
+        )
+
+    what = f"GangScheduling keeps back {len(held)} Pods of {scenario.scheduler_name}"
+    scenario.waiter.poll(read, lambda count: count == len(held), what, SOON)
+    no_trace(scenario, held)
+    scenario.note(f"{', '.join(each['metadata']['name'] for each in held)}: held for quorum")
+
+
+def told(scenario: Scenario, group: Object) -> str:
+    """What the group's condition says at the moment."""
+    found = find_condition(scenario.get(group), "PodGroupInitiallyScheduled")
+    return f"{found['reason']}: {found['message']}" if found else "nothing"

@@ -1,0 +1,141 @@
+"""The API: maturity, and the document's two manifests (GS-02, GS-03, GS-05)."""
+
+from importlib.resources import files
+
+import pytest
+import yaml
+
+from harness.kube import ApiError, metrics
+from harness.kube.predicates import scheduled
+from harness.plugin.outcome import Difference
+from harness.plugin.scenario import Object, Scenario
+from scenarios.gang.arrange import SOON, Gang, at_home, held_for_quorum, members, placed, room
+from scenarios.taint.refusals import refused
+
+GATE = "GenericWorkload"
+API = "scheduling.k8s.io/v1beta1"
+MIN_COUNT = "spec.schedulingPolicy.gang.minCount"
+
+
+def manifest(file: str) -> Object:
+    """An example as it stands in the document."""
+    found: Object = yaml.safe_load((files("scenarios") / "examples" / file).read_text("utf-8"))
+    return found
+
+
+def at_hand(scenario: Scenario, example: Object) -> Object:
+    """The example Pod in the scenario's own room, with an image that is there."""
+    home = at_home(scenario)
+    example["spec"]["containers"][0] |= {
+        "image": scenario.cluster.image,
+        "imagePullPolicy": "IfNotPresent",
+        "resources": {"requests": {name: str(amount) for name, amount in home["requests"].items()}},
+    }
+    example["spec"] |= {"nodeSelector": home["node_selector"], "schedulerName": scenario.scheduler_name}
+    example["spec"]["terminationGracePeriodSeconds"] = 0
+    return example
+
+
+def served(scenario: Scenario) -> set[str]:
+    """The kinds that the API server serves in the article's API version."""
+    try:
+        found = scenario.client.raw("GET", f"/apis/{API}")
+    except ApiError as error:
+        assert error.not_found, str(error)
+        return set()
+    return {each["kind"] for each in found["resources"]}
+
+
+def gate(scenario: Scenario) -> tuple[str, bool]:
+    """The gate's stage, in the API server's own words, and whether it is on."""
+    page = metrics.series(scenario.cluster.metrics("kube-apiserver"), "kubernetes_feature_enabled")
+    (found,) = (sample for sample in page if sample.labels["name"] == GATE)
+    return found.labels["stage"], bool(found.value)
+
+
+@pytest.mark.statement("GS-02")
+@pytest.mark.profile("defaults")
+@pytest.mark.exclusive("cluster")
+@pytest.mark.needs("restart")
+def test_gangs_are_beta_and_off_where_nobody_asks_for_them(scenario: Scenario, difference: Difference) -> None:
+    if difference("gate and API are on"):
+        scenario.spoilt = True
+        scenario.cluster.restart("kube-apiserver", gates={GATE: True}, args=[f"--runtime-config={API}=true"])
+
+    assert gate(scenario) == ("BETA", False)
+    assert "PodGroup" not in served(scenario)
+    stored = scenario.client.create(manifest("gs-pod-worker-0.yaml"), dry_run=True)
+    assert "schedulingGroup" not in stored["spec"]
+
+
+@pytest.mark.control("GS-02")
+def test_groups_are_served_and_named_with_gate_and_api_on(scenario: Scenario) -> None:
+    assert gate(scenario) == ("BETA", True)
+    assert {"PodGroup", "Workload"} <= served(scenario)
+    stored = scenario.client.create(manifest("gs-pod-worker-0.yaml"), dry_run=True)
+    assert stored["spec"]["schedulingGroup"] == {"podGroupName": "training-worker-0"}
+
+
+@pytest.mark.statement("GS-03")
+@pytest.mark.needs("bare-nodes")
+def test_example_group_asks_for_four_pods_at_the_same_time(scenario: Scenario, difference: Difference) -> None:
+    example = manifest("gs-podgroup.yaml")
+    read = scenario.client.create(example, dry_run=True)
+    assert (read["metadata"]["namespace"], read["metadata"]["name"]) == ("default", "training-worker-0")
+    assert read["spec"]["schedulingPolicy"] == {"gang": {"minCount": 4}}
+
+    # Under its own name, but in the scenario's namespace, so that nobody meets it by chance.
+    example["metadata"].pop("namespace")
+    if difference("minCount is three"):
+        example["spec"]["schedulingPolicy"]["gang"]["minCount"] = 3
+    room(scenario, 4)
+    group = scenario.create(example)
+    pods = members(scenario, group, range(3), **at_home(scenario))
+    held_for_quorum(scenario, pods)
+
+    pods += members(scenario, group, [3], **at_home(scenario))
+
+    placed(scenario, Gang(group, pods))
+
+
+@pytest.mark.control("GS-03")
+def test_min_count_is_positive(scenario: Scenario) -> None:
+    example = manifest("gs-podgroup.yaml")
+    for count in (0, -1):
+        example["spec"]["schedulingPolicy"]["gang"]["minCount"] = count
+        refused(lambda: scenario.client.create(example, dry_run=True), MIN_COUNT)
+    del example["spec"]["schedulingPolicy"]["gang"]["minCount"]
+    refused(lambda: scenario.client.create(example, dry_run=True), MIN_COUNT)
+
+
+@pytest.mark.statement("GS-05")
+@pytest.mark.needs("bare-nodes")
+def test_example_pod_waits_for_the_example_group(scenario: Scenario, difference: Difference) -> None:
+    example = manifest("gs-pod-worker-0.yaml")
+    if difference("the Pod names no group"):
+        del example["spec"]["schedulingGroup"]
+    assert scenario.client.create(example, dry_run=True)["spec"]["containers"][0]["image"] == "training:v1"
+
+    room(scenario, 4)
+    group = manifest("gs-podgroup.yaml")
+    group["metadata"].pop("namespace")
+    group = scenario.create(group)
+    first = scenario.create(at_hand(scenario, example))
+    assert first["spec"].get("schedulingGroup") == {"podGroupName": "training-worker-0"}
+    held_for_quorum(scenario, [first])
+
+    members(scenario, group, range(1, 4), **at_home(scenario))
+
+    scenario.wait(first, scheduled(), SOON)
+
+
+@pytest.mark.control("GS-05")
+@pytest.mark.profile("defaults")
+@pytest.mark.needs("bare-nodes")
+def test_example_pod_is_placed_alone_with_the_gate_off(scenario: Scenario) -> None:
+    room(scenario, 1)
+
+    stored = scenario.create(at_hand(scenario, manifest("gs-pod-worker-0.yaml")))
+
+    assert "schedulingGroup" not in stored["spec"]
+    scenario.wait(stored, scheduled())
