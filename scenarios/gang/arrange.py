@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from harness.clusters.protocol import BareNode
+from harness.drivers import Driver
 from harness.kube import metrics
 from harness.kube.builders import gang, on_node, pod, pod_group
 from harness.kube.predicates import (
+    Predicate,
     all_of,
+    allocated_devices,
     count_of,
     find_condition,
     group_unschedulable,
@@ -77,6 +80,14 @@ def gang_of(scenario: Scenario, name: str, *, min_count: int, count: int | None 
 def ungrouped(scenario: Scenario, name: str, count: int, **options: Any) -> list[Object]:
     """The same Pods without a group."""
     return [member(scenario, name, number, **options) for number in range(count)]
+
+
+def holds_of(driver: Driver) -> Predicate[Object]:
+    """The claim has a device of the driver."""
+    return Predicate(
+        f"allocated from {driver.name}",
+        lambda claim: any(each.driver == driver.name for each in allocated_devices(claim)),
+    )
 
 
 # -- outcomes ----------------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def test_policy_of_a_group_cannot_become_another_one(scenario: Scenario) -> None
     made = gang_of(scenario, "workers", min_count=2, **at_home(scenario))
     placed(scenario, made)
 
-    to_basic = {"spec": {"schedulingPolicy": {"gang": None, "basic": {}}}}
+    to_basic: Object = {"spec": {"schedulingPolicy": {"gang": None, "basic": {}}}}
     refused(lambda: scenario.client.patch(made.group, to_basic), "spec.schedulingPolicy.basic")
     assert set_min_count(scenario, made.group, 1)["spec"]["schedulingPolicy"] == gang(1)
 

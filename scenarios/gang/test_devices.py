@@ -7,7 +7,6 @@ from harness.drivers import Driver
 from harness.kube.builders import claim, claim_template, gang, pod, pod_group, request
 from harness.kube.predicates import (
     all_of,
-    allocated,
     count_of,
     initially_scheduled,
     running,
@@ -18,7 +17,7 @@ from harness.kube.predicates import (
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import JOB, Gang, bound, member, none_placed
+from scenarios.gang.arrange import JOB, Gang, bound, holds_of, member, none_placed
 from scenarios.taint.seen import slices_seen
 
 pytestmark = pytest.mark.needs("kubelet")
@@ -44,7 +43,7 @@ def test_five_of_eight_workers_without_a_gang_hold_their_gpus(scenario: Scenario
     for each in found:
         if not scheduled()(each):
             scenario.wait(each, unschedulable("cannot allocate all claims"))
-    scenario.waiter.wait_any("ResourceClaim", count_of(allocated(), 5))
+    scenario.waiter.wait_any("ResourceClaim", count_of(holds_of(driver), 5))
     # Nothing is left for anybody else.
     other = scenario.create(claim("other", request(driver.device_class)))
     scenario.wait(scenario.create(pod("other", claims={"gpu": other})), unschedulable("cannot allocate all claims"))
@@ -88,7 +87,7 @@ def test_one_of_two_gangs_gets_all_its_gpus_and_the_other_none(scenario: Scenari
     scenario.waiter.wait_any("Pod", all_of(running(), 4), label_selector=f"{JOB}=a")
     pods, _ = scenario.client.list("Pod", label_selector=f"{JOB}=b")
     none_placed(scenario, Gang(second, pods), could=0, of=4)
-    scenario.waiter.wait_any("ResourceClaim", count_of(allocated(), 4))
+    scenario.waiter.wait_any("ResourceClaim", count_of(holds_of(driver), 4))
 
 
 @pytest.mark.control("GS-20")
@@ -100,4 +99,4 @@ def test_two_jobs_without_gangs_take_half_of_the_gpus_each(scenario: Scenario) -
 
     bound(scenario, "a", 2)
     bound(scenario, "b", 2)
-    scenario.waiter.wait_any("ResourceClaim", count_of(allocated(), 4))
+    scenario.waiter.wait_any("ResourceClaim", count_of(holds_of(driver), 4))
