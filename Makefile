@@ -17,10 +17,10 @@ CLUSTER := --provider $(PROVIDER) $(if $(K8S),--k8s $(K8S))
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup e2e test lint unit smoke controls soak matrix up down reap bench lock protos
+.PHONY: help setup e2e test lint unit smoke controls soak matrix up down reap bench lock protos engine engine-stop node-image
 
 help: ## what there is
-	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
 
 $(VENV)/.ready: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -66,6 +66,15 @@ down: setup ## remove it (RUN=… only that one)
 
 reap: setup ## remove whatever a killed run left behind
 	$(PY) -m harness reap $(ARGS)
+
+engine: setup ## a private Docker engine for kind clusters, where Docker is installed but not running
+	$(PY) -m harness engine
+
+engine-stop: setup ## stop it
+	$(PY) -m harness engine-stop
+
+node-image: setup ## the node image for kind clusters, where kindest/node cannot be pulled (K8S=)
+	$(PY) -m harness node-image $(if $(K8S),--k8s $(K8S))
 
 bench: setup ## start-up, overhead and wake-up times, with plots
 	$(PY) -m harness bench $(CLUSTER) $(ARGS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from harness.clusters.kind import provider as kind
 from harness.clusters.local import host
 from harness.clusters.local.provider import LocalProvider
 from harness.clusters.pool import Pool, Provider
@@ -10,9 +11,15 @@ from harness.errors import UsageError
 from harness.programs import Components
 from harness.releases import Release
 
-PROVIDERS: dict[str, Callable[[Run, Release, Components], Provider]] = {"local": LocalProvider}
+PROVIDERS: dict[str, Callable[[Run, Release, Components], Provider]] = {
+    "local": LocalProvider,
+    "kind": kind.KindProvider,
+}
 
-_HOSTS: dict[str, Callable[[], list[str]]] = {"local": host.prepare}
+_PREPARATIONS: dict[str, Callable[[Release], list[str]]] = {
+    "local": lambda _: host.prepare(),
+    "kind": kind.prepare,
+}
 
 
 def pool(name: str, run: Run, release: Release, components: Components) -> Pool:
@@ -22,6 +29,9 @@ def pool(name: str, run: Run, release: Release, components: Components) -> Pool:
     return Pool(run, PROVIDERS[name](run, release, components))
 
 
-def prepare_host(name: str) -> list[str]:
-    """Give a provider what it needs of this host; returns what the user should know of it."""
-    return _HOSTS[name]()
+def prepare(name: str, release: Release) -> list[str]:
+    """Have ready what all clusters of a provider share, of this host and of a release, before the first one starts.
+
+    Returns what the user should know. Raises UsageError where the host lacks what it must have.
+    """
+    return _PREPARATIONS[name](release)

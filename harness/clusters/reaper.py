@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import psutil
 
+from harness.clusters.kind import objects
 from harness.clusters.run import LABEL, Run, base_directory, registry_lock
 from harness.errors import InfrastructureError, UsageError
 
@@ -34,7 +35,7 @@ def kill_processes(run: Run) -> None:
 
 
 #: Every provider's reaper, in the order in which they are called.
-PROVIDER_REAPERS: Sequence[ProviderReaper] = (kill_processes,)
+PROVIDER_REAPERS: Sequence[ProviderReaper] = (kill_processes, objects.remove_run)
 
 
 def remove(run: Run) -> None:
@@ -53,7 +54,8 @@ def reap(*, kept: bool = False) -> list[str]:
         dead = [run for run in _runs_of_user() if not run.is_alive() and (kept or not run.kept)]
         for run in dead:
             remove(run)
-    return [run.id for run in dead]
+        orphans = objects.remove_orphans()
+    return [*(run.id for run in dead), *orphans]
 
 
 def remove_kept(run_id: str | None = None) -> list[str]:

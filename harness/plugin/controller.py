@@ -81,7 +81,7 @@ class Controller:
             return
         self._prepared = True
         self.run()
-        for notice in providers.prepare_host(self._options.provider):
+        for notice in providers.prepare(self._options.provider, self._options.release):
             print(f"dra-e2e: {notice}", file=sys.stderr)
             self._warnings.append(notice)
         # kubectl: some scenarios do what a document tells its reader to type.

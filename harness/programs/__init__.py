@@ -1,6 +1,7 @@
 """The programs of a release: from the cache, else an official download, else built from the Go module."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from harness.programs.components import COMPONENTS, Components
 from harness.programs.program import Platform, Program
@@ -18,6 +19,7 @@ __all__ = [
     "Program",
     "get",
     "get_all",
+    "source",
 ]
 
 
@@ -32,3 +34,8 @@ def get(name: str, release: Release, platform: Platform | None = None) -> Progra
 def get_all(names: Iterable[str], release: Release, platform: Platform | None = None) -> dict[str, Program]:
     """Return several programs by name. Those of one project that must be built are built together, which is faster."""
     return default().get_all(names, release, platform)
+
+
+def source(name: str, release: Release) -> Path:
+    """Return the read-only folder of a program's Go module, fetched where missing. Raises InfrastructureError."""
+    return default().source(name, release)

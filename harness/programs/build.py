@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.errors import InfrastructureError
@@ -42,6 +43,16 @@ def build(recipes: Sequence[Recipe], artifacts: Sequence[Artifact], folder: Path
             what=f"{names} {version}",
         )
     return {recipe.name: out / _output_name(recipe) for recipe in recipes}
+
+
+def source(recipe: Recipe, version: str, root: Path) -> Path:
+    """Return the folder of a program's module in Go's module cache: it is read-only. Raises InfrastructureError."""
+    go = go_for(_LEAST_GO, root)
+    what = f"{recipe.project.module} {version}"
+    root.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=root) as folder, step(f"fetching {what}"):
+        command: list[str | Path] = [go, "mod", "download", "-json", f"{recipe.project.module}@{version}"]
+        return Path(json.loads(_run(command, Path(folder), environment(), what))["Dir"])
 
 
 def _output_name(recipe: Recipe) -> str:

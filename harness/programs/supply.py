@@ -14,7 +14,7 @@ from pathlib import Path
 import platformdirs
 
 from harness.errors import InfrastructureError
-from harness.programs.build import build
+from harness.programs.build import build, source
 from harness.programs.download import Downloader, Unavailable
 from harness.programs.program import Artifact, Platform, Program
 from harness.programs.recipes import Recipe, recipe_for
@@ -40,6 +40,11 @@ class Supply:
             for _, group in groupby(sorted(missing, key=_project), key=_project):
                 programs.update(self._make_group(list(group)))
         return {name: program for name, program in programs.items() if program is not None}
+
+    def source(self, name: str, release: Release) -> Path:
+        """See `harness.programs.source`."""
+        recipe = recipe_for(name)
+        return source(recipe, recipe.project.version(release), self._store.root)
 
     def _artifact(self, recipe: Recipe, release: Release, platform: Platform | None) -> Artifact:
         return Artifact(recipe.name, recipe.project.version(release), platform or Platform.host())

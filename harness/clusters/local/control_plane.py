@@ -12,9 +12,9 @@ from harness.clusters.local.pki import Authority, service_account_key, write_kub
 _SERVICE_RANGE = "10.96.0.0/16"
 _SERVICE_ADDRESS = "10.96.0.1"
 CLUSTER_DNS = "10.96.0.10"
-_CLIENT_RATE = {"qps": 1000, "burst": 2000}  # default limits would let many scenarios at once wait for each other
+CLIENT_RATE = {"qps": 1000, "burst": 2000}  # default limits would let many scenarios at once wait for each other
 
-_AUDIT_POLICY = {
+AUDIT_POLICY = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
     "omitStages": ["RequestReceived"],
@@ -86,7 +86,7 @@ class ControlPlane:
         cluster.client("dra-e2e-admin", ["system:masters"]).write(self.pki, "admin")
         self.add_identity("admin", "dra-e2e-admin", ["system:masters"])
         service_account_key(self.pki)
-        write_private(self.directory / "audit-policy.yaml", yaml.safe_dump(_AUDIT_POLICY))
+        write_private(self.directory / "audit-policy.yaml", yaml.safe_dump(AUDIT_POLICY))
 
     def add_identity(self, name: str, user: str, groups: Sequence[str] = ()) -> Path:
         """Write a kubeconfig (0600) for a user of the cluster."""
@@ -95,7 +95,7 @@ class ControlPlane:
 
     def write_scheduler_configuration(self, configuration: Mapping[str, Any]) -> None:
         """Write the KubeSchedulerConfiguration, completed with what this host needs."""
-        connection = {"kubeconfig": str(self.kubeconfig("kube-scheduler")), **_CLIENT_RATE}
+        connection = {"kubeconfig": str(self.kubeconfig("kube-scheduler")), **CLIENT_RATE}
         completed = {**configuration, "clientConnection": connection, "leaderElection": {"leaderElect": False}}
         write_private(self.directory / "scheduler.yaml", yaml.safe_dump(completed, sort_keys=False))
 
@@ -168,8 +168,8 @@ class ControlPlane:
             f"--service-account-private-key-file={pki / 'sa.key'}",
             f"--cluster-signing-cert-file={pki / 'ca.crt'}",
             f"--cluster-signing-key-file={pki / 'ca.key'}",
-            f"--kube-api-qps={_CLIENT_RATE['qps']}",
-            f"--kube-api-burst={_CLIENT_RATE['burst']}",
+            f"--kube-api-qps={CLIENT_RATE['qps']}",
+            f"--kube-api-burst={CLIENT_RATE['burst']}",
         ]
 
     def scheduler(self) -> list[str]:

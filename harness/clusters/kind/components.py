@@ -1,0 +1,145 @@
+"""The components of a kind cluster: how each is stopped, started, reached and asked for its health."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from harness.clusters.kind import nodes
+from harness.clusters.kind.access import Access
+from harness.clusters.kind.engine import Engine
+from harness.clusters.kind.facts import Facts
+from harness.clusters.kind.kubelets import Kubelets
+from harness.clusters.kind.static_pods import StaticPods
+from harness.clusters.local.components import CONTROL_PLANE, nodes_ready
+from harness.clusters.local.endpoint import Endpoint
+from harness.clusters.protocol import Component
+from harness.errors import InfrastructureError, UsageError
+from harness.kube.polling import PollTimeout, poll
+
+_START = 120.0  # seconds that a component has to become ready: a loaded machine is slow, a broken one stays broken
+_INTERVAL = 0.1
+_ETCD = "http://127.0.0.1:2381"  # in the node: metrics and health, without TLS
+_READY_PATH = {"kube-controller-manager": "/healthz"}
+_CRI_PREFIX = re.compile(r"^\S+ (?:stdout|stderr) [FP] ", re.MULTILINE)
+_NODE_LOGS = 'cat /var/log/pods/kube-system_"$1"-*/"$1"/*.log 2>/dev/null || true'
+
+
+class Components:
+    """The components of the cluster in a directory."""
+
+    def __init__(self, directory: Path, facts: Facts) -> None:
+        self.directory = directory
+        self.facts = facts
+        self.engine = Engine(facts.docker_host)
+        self.access = Access(directory)
+        self.apiserver = self.access.endpoint(facts.ports.apiserver)
+        self.static_pods = StaticPods(self.engine, facts.control_plane)
+        self.kubelets = Kubelets(self.engine)
+
+    def name(self, component: str, node: str | None = None) -> str:
+        """The name of its extras. Raises UsageError for a component or node that is not there."""
+        if component not in (*CONTROL_PLANE, "kubelet"):
+            raise UsageError(f"unknown component {component!r}; choose one of {', '.join(CONTROL_PLANE)}, kubelet")
+        return component if component != "kubelet" else f"kubelet-{self.node(node)}"
+
+    def node(self, node: str | None) -> str:
+        """The node itself; raises UsageError where it has none of our kubelets."""
+        known = (*self.facts.workers, self.facts.control_plane)
+        if node is None or node not in known:
+            raise UsageError(f"cluster {self.facts.name} has no kubelet on node {node!r}; it has: {', '.join(known)}")
+        return node
+
+    def stop(self, component: Component, node: str | None = None) -> None:
+        """Stop it and return when it is gone."""
+        self.name(component, node)
+        if component == "kubelet":
+            self.kubelets.stop(self.node(node))
+        else:
+            self.static_pods.stop(component)
+
+    def rewrite(self, component: Component, node: str | None, gates: Mapping[str, bool], args: Sequence[str]) -> None:
+        """Give it, stopped, these gates and flags beside those of the cluster's start."""
+        if component == "kubelet":
+            self.kubelets.rewrite(self.node(node), gates, args)
+        else:
+            self.static_pods.rewrite(component, gates, args)
+
+    def start(self, component: Component, node: str | None = None) -> None:
+        """Start it and return when it is healthy."""
+        self.name(component, node)
+        if component == "kubelet":
+            self.kubelets.start(self.node(node))
+        else:
+            self.static_pods.start(component)
+        self.await_healthy(component, node)
+
+    def is_running(self, component: Component, node: str | None = None) -> bool:
+        """Whether it is meant to run; says nothing about its health."""
+        if component == "kubelet":
+            return self.kubelets.is_running(self.node(node))
+        return self.static_pods.is_running(self.name(component))
+
+    def is_healthy(self, component: Component, node: str | None = None) -> bool:
+        """Whether it says that it is well, right now."""
+        return self._health(component, node)()
+
+    def await_healthy(self, component: Component, node: str | None = None) -> None:
+        """Return when it is healthy. Raises InfrastructureError with the last line of its log."""
+        name = self.name(component, node)
+        try:
+            poll(self._health(component, node), bool, name, timeout=_START, interval=_INTERVAL)
+        except PollTimeout as error:
+            lines = self.log(component, node).strip().splitlines()
+            words = lines[-1] if lines else "it wrote nothing"
+            raise InfrastructureError(f"{name} is not ready after {_START:g} s; {words}") from error
+
+    def await_nodes(self, names: Sequence[str], *, untainted: bool = True) -> None:
+        """Return when all nodes are Ready and, where asked, free of taints that keep Pods away."""
+        ready = partial(nodes_ready, self.apiserver, names, untainted=untainted)
+        try:
+            poll(lambda: _tolerant(ready), bool, "nodes", timeout=_START, interval=_INTERVAL)
+        except PollTimeout as error:
+            few = ", ".join(names[:3])
+            raise InfrastructureError(f"one of the nodes {few} is not Ready after {_START:g} s") from error
+
+    def log(self, component: Component, node: str | None = None) -> str:
+        """Its log so far, as far as the node has kept it."""
+        if component == "kubelet":
+            return self.kubelets.log(self.node(node))
+        text = nodes.shell(self.engine, self.facts.control_plane, _NODE_LOGS, self.name(component))
+        return _CRI_PREFIX.sub("", text)
+
+    def metrics(self, component: Component, node: str | None = None) -> str:
+        """Its /metrics page."""
+        if component == "kubelet":
+            return self.apiserver.text(f"/api/v1/nodes/{self.node(node)}/proxy/metrics")
+        if component == "etcd":
+            return self._etcd("/metrics")
+        return self._endpoint(component).text("/metrics")
+
+    def _endpoint(self, component: str) -> Endpoint:
+        ports = self.facts.ports
+        known = {"kube-controller-manager": ports.controller_manager, "kube-scheduler": ports.scheduler}
+        return self.access.endpoint(known[component]) if component in known else self.apiserver
+
+    def _health(self, component: Component, node: str | None) -> Callable[[], bool]:
+        if component == "kubelet":
+            path = f"/api/v1/nodes/{self.node(node)}/proxy/healthz"
+            return lambda: self.kubelets.is_running(self.node(node)) and self.apiserver.healthy(path)
+        if component == "etcd":
+            return lambda: _tolerant(lambda: bool(self._etcd("/readyz")))
+        endpoint, path = self._endpoint(component), _READY_PATH.get(component, "/readyz")
+        return lambda: endpoint.healthy(path)
+
+    def _etcd(self, path: str) -> str:
+        command = ["curl", "--silent", "--show-error", "--fail", f"{_ETCD}{path}"]
+        return nodes.execute(self.engine, self.facts.control_plane, command)
+
+
+def _tolerant(look: Callable[[], bool]) -> bool:
+    """What cannot be asked yet is simply not there yet."""
+    try:
+        return look()
+    except InfrastructureError:
+        return False

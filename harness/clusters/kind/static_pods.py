@@ -1,0 +1,70 @@
+"""Components of the control plane, as the static Pods that they are in a cluster of kubeadm."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from harness.clusters.kind import nodes
+from harness.clusters.kind.engine import Engine
+
+_ORIGINALS = "/etc/kubernetes/dra-e2e-originals"
+_STOPPED = "/etc/kubernetes/dra-e2e-stopped"
+_MANIFESTS = "/etc/kubernetes/manifests"
+
+# The kubelet takes a while to see that a manifest is gone, and grants thirty seconds then: the component loses nothing
+# when it is killed sooner. It is gone when its Pod's sandbox is.
+_STOP = """
+mkdir -p "$2" && if [ -f "$1/$3.yaml" ]; then mv "$1/$3.yaml" "$2/$3.yaml"; fi
+while [ -n "$(crictl pods --quiet --state ready --label component="$3")" ]; do
+  running=$(crictl ps --quiet --name "^$3\\$")
+  [ -z "$running" ] || crictl stop --timeout 1 $running >/dev/null 2>&1 || true
+  sleep 0.1
+done
+"""
+
+
+@dataclass(frozen=True)
+class StaticPods:
+    """The static Pods of one control plane node."""
+
+    engine: Engine
+    node: str
+
+    def keep_originals(self) -> None:
+        """Remember every manifest as kubeadm wrote it."""
+        nodes.execute(self.engine, self.node, ["cp", "-a", _MANIFESTS, _ORIGINALS])
+
+    def stop(self, component: str) -> None:
+        """Take its manifest away; returns when it is gone."""
+        nodes.shell(self.engine, self.node, _STOP, _MANIFESTS, _STOPPED, component)
+
+    def start(self, component: str) -> None:
+        """Give its manifest back; does not wait."""
+        script = 'if [ -f "$2/$3.yaml" ]; then mv "$2/$3.yaml" "$1/$3.yaml"; fi'
+        nodes.shell(self.engine, self.node, script, _MANIFESTS, _STOPPED, component)
+
+    def is_running(self, component: str) -> bool:
+        """Whether its manifest is there; says nothing about its health."""
+        script = '[ ! -f "$1/$2.yaml" ] || echo yes'
+        return bool(nodes.shell(self.engine, self.node, script, _MANIFESTS, component))
+
+    def rewrite(self, component: str, gates: Mapping[str, bool], args: Sequence[str]) -> None:
+        """Give a stopped component its original manifest with these gates and flags in addition."""
+        original = nodes.execute(self.engine, self.node, ["cat", f"{_ORIGINALS}/{component}.yaml"])
+        text = yaml.safe_dump(changed(yaml.safe_load(original), gates, args), sort_keys=False)
+        nodes.write(self.engine, self.node, f"{_STOPPED}/{component}.yaml", text)
+
+
+def changed(manifest: dict[str, Any], gates: Mapping[str, bool], args: Sequence[str]) -> dict[str, Any]:
+    """A manifest with further gates and flags; later ones win."""
+    container = manifest["spec"]["containers"][0]
+    flag = "--feature-gates="
+    given = [each for each in container["command"] if each.startswith(flag)]
+    merged = dict(pair.split("=") for text in given for pair in text.removeprefix(flag).split(","))
+    merged |= {name: str(on).lower() for name, on in gates.items()}
+    others = [each for each in container["command"] if not each.startswith(flag)]
+    told = [flag + ",".join(f"{name}={value}" for name, value in sorted(merged.items()))] if merged else []
+    container["command"] = [*others, *told, *args]
+    return manifest

@@ -1,0 +1,3 @@
+FROM scratch
+COPY bin/coredns /coredns
+ENTRYPOINT ["/coredns"]

@@ -1,0 +1,6 @@
+# What Kubernetes asks of a pause container: it holds namespaces until it is killed.
+ARG BASE
+FROM ${BASE} AS base
+FROM scratch
+COPY --from=base /bin/busybox /pause
+ENTRYPOINT ["/pause", "sleep", "infinity"]
