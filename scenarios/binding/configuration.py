@@ -10,7 +10,7 @@ import yaml
 from harness.errors import InfrastructureError
 from harness.plugin.scenario import Object, Scenario
 
-_API_VERSION = "kubescheduler.config.k8s.io/v1"
+API_VERSION = "kubescheduler.config.k8s.io/v1"
 
 
 def document_example() -> Object:
@@ -28,7 +28,7 @@ def binding_timeout(configuration: Object) -> Object:
 
 def profile(name: str, timeout: str) -> Object:
     """A scheduler profile with a binding timeout."""
-    arguments = {"apiVersion": _API_VERSION, "kind": "DynamicResourcesArgs", "bindingTimeout": timeout}
+    arguments = {"apiVersion": API_VERSION, "kind": "DynamicResourcesArgs", "bindingTimeout": timeout}
     return {"schedulerName": name, "pluginConfig": [{"name": "DynamicResources", "args": arguments}]}
 
 

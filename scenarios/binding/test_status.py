@@ -1,43 +1,15 @@
 """Where the conditions stand, who writes them, and what is refused (BC-05, BC-14, BC-15)."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime
-
 import pytest
 
 from fake_driver.attachment import wrong_device
 from fake_driver.profiles import fabric
-from harness.drivers import Driver
-from harness.kube import ApiError, Client
-from harness.kube.builders import cluster_role, cluster_role_binding, resource_slice
-from harness.kube.builders.cluster import rule
-from harness.kube.predicates import allocation_results, scheduled
+from harness.kube.builders import resource_slice
+from harness.kube.predicates import scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import ATTACHED, FAILED, ONE_POLL, Consumer, conditions, report, still_waits, waiting
-
-GRANULAR = "DRAResourceClaimGranularStatusAuthorization"
-
-
-def written(type: str) -> Object:
-    """A condition with all five fields."""
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {"type": type, "status": "True", "reason": "Seen", "message": "in its slot", "lastTransitionTime": now}
-
-
-def device_entry(driver: Driver, claim: Object, *found: Object) -> Object:
-    """What a controller writes into the status of a claim with one device."""
-    (result,) = allocation_results(claim)
-    return {"driver": driver.name, "pool": result["pool"], "device": result["device"], "conditions": list(found)}
-
-
-def refusal(attempt: Callable[[], object]) -> ApiError:
-    """What the API server says when it refuses."""
-    try:
-        attempt()
-    except ApiError as error:
-        return error
-    raise AssertionError("the API server took it")
+from scenarios.binding.controller import apply, refusal, written
 
 
 @pytest.mark.statement("BC-05")
@@ -132,15 +104,7 @@ def test_controller_writes_conditions_with_all_five_fields(scenario: Scenario, d
     condition = written(ATTACHED)
 
     if not difference("no controller writes anything"):
-        scenario.client.apply(
-            {
-                "kind": "ResourceClaim",
-                "metadata": {"name": held.claim["metadata"]["name"]},
-                "status": {"devices": [device_entry(driver, held.claim, condition)]},
-            },
-            field_manager="a-controller",
-            subresource="status",
-        )
+        apply(scenario.client, driver, held.claim, condition)
 
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
     assert conditions(scenario.get(held.claim)) == [condition]
@@ -169,49 +133,28 @@ def test_controller_that_takes_a_device_for_another_is_refused(scenario: Scenari
     assert "must be an allocated device in the claim" in done.result
 
 
-def status_writer(scenario: Scenario, *, driver: str | None) -> Client:
-    """A controller that may write the status of claims, and, if one is named, about devices of a driver."""
-    user = f"{scenario.namespace}-controller"
-    rules = [rule("resource.k8s.io", ["resourceclaims/status"], ["patch"])]
-    if driver:
-        rules.append(rule("resource.k8s.io", ["resourceclaims/driver"], ["arbitrary-node:patch"], [driver]))
-    scenario.create(cluster_role(user, *rules))
-    scenario.create(cluster_role_binding(user, user, user))
-    writer = scenario.client.as_user(user)
-    scenario.waiter.poll(lambda: may_write_status(writer), bool, "the API server knows the controller's rights")
-    return writer
-
-
-def may_write_status(writer: Client) -> bool:
-    """Whether the rights are in force: a role becomes known to the API server as a whole."""
-    asked = {"group": "resource.k8s.io", "resource": "resourceclaims", "subresource": "status", "verb": "patch"}
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": {**asked, "namespace": writer.namespace}},
-    }
-    answer = writer.raw("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
-    return bool(answer["status"]["allowed"])
-
-
-@pytest.mark.statement("BC-15")
+@pytest.mark.statement("XD-56")
 @pytest.mark.needs("kubelet")
-def test_controller_without_the_right_to_the_driver_is_refused(scenario: Scenario, difference: Difference) -> None:
+def test_observed_generation_does_not_matter(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(fabric(1), plugin=False)
     held = waiting(scenario, driver)
-    entitled = difference("the controller has the right to the driver")
-    writer = status_writer(scenario, driver=driver.name if entitled else "other.example.com")
-    report_of = {
-        "kind": "ResourceClaim",
-        "metadata": {"name": held.claim["metadata"]["name"]},
-        "status": {"devices": [device_entry(driver, held.claim, written(ATTACHED))]},
-    }
+    error = refusal(lambda: apply(scenario.client, driver, held.claim, written(ATTACHED, observedGeneration=-1)))
+    assert {cause.field for cause in error.causes} == {"status.devices[0].conditions[0].observedGeneration"}
 
-    def write() -> Object:
-        return writer.apply(report_of, field_manager="a-controller", subresource="status")
+    apply(scenario.client, driver, held.claim, written(ATTACHED, status="Unknown", observedGeneration=7))
+    last = "Unknown" if difference("the status is Unknown") else "True"
+    apply(scenario.client, driver, held.claim, written(ATTACHED, status=last, observedGeneration=3))
 
-    if scenario.release.gate(GRANULAR):
-        assert 'requires resource="resourceclaims/driver"' in refusal(write).message
-    else:
-        assert conditions(write()), "the right to the driver is asked for since 1.36"
-        assert not entitled
+    scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    assert [found["observedGeneration"] for found in conditions(scenario.get(held.claim))] == [3]
+
+
+@pytest.mark.control("XD-56")
+@pytest.mark.needs("kubelet")
+def test_later_generation_does_not_make_up_for_the_status(scenario: Scenario) -> None:
+    driver = scenario.driver(fabric(1), plugin=False)
+    held = waiting(scenario, driver)
+
+    apply(scenario.client, driver, held.claim, written(ATTACHED, status="False", observedGeneration=99))
+
+    still_waits(scenario, held)
