@@ -30,11 +30,15 @@ class Client:
     InfrastructureError when there is no server to refuse.
     """
 
-    def __init__(self, kubeconfig: Path, release: ApiVersions | None = None, namespace: str = "default") -> None:
+    def __init__(
+        self, kubeconfig: Path, release: ApiVersions | None = None, namespace: str = "default", *,
+        context: str | None = None, keys: Path | None = None,
+    ) -> None:  # fmt: skip
+        """See `connect` for `context` and `keys`."""
         self.kubeconfig = kubeconfig
         self.release = release
         self.namespace = namespace
-        self._transport = Transport(connect(kubeconfig))
+        self._transport = Transport(connect(kubeconfig, context, keys))
 
     # --- identities -------------------------------------------------------------------------------------------------
 

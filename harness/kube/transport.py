@@ -33,16 +33,21 @@ _RETRIES = urllib3.Retry(
 )  # fmt: skip
 
 
-def connect(kubeconfig: Path) -> ApiClient:
-    """An ApiClient of our own, with nothing taken from ~/.kube or the environment. Raises InfrastructureError."""
+def connect(kubeconfig: Path, context: str | None = None, keys: Path | None = None) -> ApiClient:
+    """An ApiClient of our own, with nothing taken from ~/.kube or the environment. Raises InfrastructureError.
+
+    `context` is one of the kubeconfig's, by default its current one. Keys that the kubeconfig embeds are written to the
+    directory `keys`, by default the kubeconfig's own, which must be the run's then.
+    """
     configuration = _configuration()
     try:
         # Embedded keys become files for the TLS library: next to the kubeconfig, so that they go with the run.
         load_kube_config(  # type: ignore[no-untyped-call]
             str(kubeconfig),
+            context=context,
             client_configuration=configuration,
             persist_config=False,
-            temp_file_path=str(kubeconfig.parent),
+            temp_file_path=str(keys or kubeconfig.parent),
         )
     except yaml.YAMLError as error:
         raise InfrastructureError(f"kubeconfig {kubeconfig} is not YAML") from error
