@@ -56,6 +56,11 @@ def taint(
     return time.time()
 
 
+def whole_second() -> int:
+    """Now, cut to whole seconds as the API cuts the time of a taint that is written from here on."""
+    return int(time.time())
+
+
 def evicted_after(scenario: Scenario, worker: Object, since: float, timeout: float = 30, tolerated: float = 0) -> float:
     """Seconds from `since` to the moment in which the Pod was seen marked for deletion.
 

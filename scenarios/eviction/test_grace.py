@@ -17,6 +17,7 @@ from scenarios.eviction.arrange import (
     run_on_gpu,
     taint,
     tolerating,
+    whole_second,
 )
 
 
@@ -28,11 +29,11 @@ def test_time_of_deletion_depends_on_the_toleration(scenario: Scenario, differen
     hasty, first = run_on_gpu(scenario, driver, "hasty")
     patient, second = run_on_gpu(scenario, driver, "patient", tolerating(patience))
 
+    begun = whole_second()
     tainted = taint(scenario, driver, first, second)
 
     assert evicted_after(scenario, hasty, tainted) < SLACK
-    # timeAdded is cut to whole seconds, so up to one second of the toleration may be over when the taint is written.
-    assert 3 <= evicted_after(scenario, patient, tainted, tolerated=patience) < 4 + SLACK
+    assert begun + 4 <= tainted + evicted_after(scenario, patient, tainted, tolerated=patience) < tainted + 4 + SLACK
 
 
 @pytest.mark.control("EV-07")
@@ -101,9 +102,10 @@ def test_time_starts_again_with_a_renewed_taint(scenario: Scenario) -> None:
     worker, device = run_on_gpu(scenario, driver, tolerations=tolerating(7))
     taint(scenario, driver, device, added=time.time() - 4)
 
-    renewed = taint(scenario, driver, device, added=time.time())
+    begun = whole_second()
+    renewed = taint(scenario, driver, device, added=begun)
 
-    assert 6 <= evicted_after(scenario, worker, renewed, tolerated=7) < 7 + SLACK
+    assert begun + 7 <= renewed + evicted_after(scenario, worker, renewed, tolerated=7) < renewed + 7 + SLACK
 
 
 @pytest.mark.statement("EV-10")
@@ -128,7 +130,8 @@ def test_pod_that_stays_is_evicted_at_the_end_of_its_time(scenario: Scenario) ->
     driver = scenario.driver(gpus(1))
     stayer, device = run_on_gpu(scenario, driver, "stayer", tolerating(3))
 
+    begun = whole_second()
     tainted = taint(scenario, driver, device)
 
     scenario.wait(stayer, condition("DisruptionTarget", "True", "DeletionByDeviceTaintManager"))
-    assert 2 <= evicted_after(scenario, stayer, tainted, tolerated=3) < 3 + SLACK
+    assert begun + 3 <= tainted + evicted_after(scenario, stayer, tainted, tolerated=3) < tainted + 3 + SLACK
