@@ -1,6 +1,7 @@
 """Numbers: how long a start takes, what a scenario costs beside Kubernetes, how fast a wait wakes up."""
 
 from harness.bench.files import read, write
+from harness.bench.held_back import held_back
 from harness.bench.machine import describe
 from harness.bench.model import Bench, Budget, Series
 from harness.bench.overhead import overhead
@@ -13,6 +14,7 @@ __all__ = [
     "Budget",
     "Series",
     "describe",
+    "held_back",
     "overhead",
     "pods",
     "read",

@@ -60,6 +60,7 @@ _FIGURES = (
     _Figure("What a scenario costs in the harness", ("empty scenario", "driver scenario"), {"empty scenario": 0.3}),
     _Figure("Wake-up of a wait", ("wake-up",), {"wake-up": 0.05}),
     _Figure("What Kubernetes needs for a Pod with a claim", ("bound", "running", "gone")),
+    _Figure("Pods that wait for binding conditions", ("beside", "condition", "conditions")),
 )
 
 

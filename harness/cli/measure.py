@@ -23,6 +23,8 @@ from harness.kube import Client
 _WAKE_UPS = 300
 _PODS = 20
 _SCENARIOS = 15
+_HELD_BACK = 100
+_ROUNDS = 3
 
 
 def add(commands: Commands) -> None:
@@ -71,6 +73,8 @@ def _measure(run: Run, order: Order, starts: int, tell: Progress) -> list[bench.
     series.append(bench.wake_up(client, _WAKE_UPS))
     tell(f"{_PODS} Pods, each with a GPU")
     series += bench.pods(cluster, client, _PODS)
+    tell(f"{_HELD_BACK} Pods that wait for binding conditions, {_ROUNDS} times")
+    series += bench.held_back(cluster, client, _HELD_BACK, _ROUNDS)
     cluster.delete()
     tell(f"pytest with {2 * _SCENARIOS} scenarios")
     return series + bench.overhead(run.directory, order.arguments, _SCENARIOS)

@@ -12,6 +12,9 @@ def bench(*series: Series) -> Bench:
         Series("bound", "bound", (0.02,)),
         Series("running", "running", (0.1,)),
         Series("gone", "gone", (0.1,)),
+        Series("beside", "beside", (0.02,)),
+        Series("condition", "condition", (3.0,)),
+        Series("conditions", "conditions", (5.0,)),
         Series("empty scenario", "empty", (0.1,)),
         Series("driver scenario", "driver", (1.1,)),
     )

@@ -35,7 +35,7 @@ class Tags(HTMLParser):
 def test_every_sample_is_a_dot() -> None:
     counts = Tags(page.render(bench(), None)).counts
     assert counts["circle"] == sum(len(series.samples) for series in bench().series)
-    assert counts["svg"] == 4
+    assert counts["svg"] == 5
 
 
 def test_an_earlier_benchmark_stands_below() -> None:
