@@ -25,6 +25,9 @@ PENDING, BOUND = "BindingConditionsPending", "Scheduled"
 #: The type of condition that the devices of `fabric()` wait for, and the one that ends the wait.
 ATTACHED, FAILED = "DeviceAttached", "DeviceAttachFailed"
 
+#: How many waits of a scheduler profile for a driver's devices are over, by their outcome.
+DURATION = "scheduler_dra_bindingconditions_wait_duration_seconds_count"
+
 #: Seconds between two looks of the scheduler at the conditions.
 POLL = 5.0
 

@@ -14,14 +14,11 @@ from scenarios.binding.configuration import (
     binding_timeout,
     document_example,
     effective_arguments,
-    last_words,
     profile,
     run_scheduler,
 )
 from scenarios.binding.test_failure import GIVEN_UP
 from scenarios.binding.test_timeout import TIMED_OUT
-
-GATE = "DRADeviceBindingConditions"
 
 pytestmark = pytest.mark.needs("kubelet")
 alone = pytest.mark.exclusive("cluster")
@@ -78,22 +75,6 @@ def test_example_ends_the_wait_after_60_seconds(scenario: Scenario, difference: 
 
 @alone
 @restarts
-@pytest.mark.control("BC-20")
-def test_scheduler_refuses_limits_it_does_not_understand(scenario: Scenario, tmp_path: Path) -> None:
-    misspelt, short = document_example(), document_example()
-    arguments = binding_timeout(misspelt)
-    arguments["bindingTimeOut"] = arguments.pop("bindingTimeout")
-    assert 'unknown field "bindingTimeOut"' in last_words(scenario, tmp_path, misspelt)
-
-    binding_timeout(short)["bindingTimeout"] = "900ms"
-    assert "must be at least 1 second" in last_words(scenario, tmp_path, short)
-
-    refused = last_words(scenario, tmp_path, document_example(), {GATE: False})
-    assert "bindingTimeout: Forbidden" in refused, refused[-500:]
-
-
-@alone
-@restarts
 @pytest.mark.slow
 @pytest.mark.statement("BC-21")
 def test_each_profile_has_its_own_limit(scenario: Scenario, difference: Difference, tmp_path: Path) -> None:
@@ -113,6 +94,7 @@ def test_each_profile_has_its_own_limit(scenario: Scenario, difference: Differen
 
 @alone
 @restarts
+@pytest.mark.slow
 @pytest.mark.control("BC-21")
 def test_profiles_with_the_same_limit_give_up_alike(scenario: Scenario, tmp_path: Path) -> None:
     configuration = document_example()

@@ -10,6 +10,7 @@ from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import (
     ATTACHED,
+    DURATION,
     FAILED,
     ONE_POLL,
     conditions,
@@ -35,7 +36,7 @@ def later_allocation(than: Object) -> Predicate[Object]:
 @pytest.mark.needs("kubelet")
 def test_true_failure_condition_ends_the_attempt(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(fabric(1), plugin=False)
-    held = waiting(scenario, driver)
+    held = waiting(scenario, driver, scheduler_name=scenario.scheduler_name)
 
     status = "False" if difference("the failure condition is False") else "True"
     report(driver, held, {FAILED: status}, reason="NoPower", message="the switch is dark")
@@ -43,6 +44,7 @@ def test_true_failure_condition_ends_the_attempt(scenario: Scenario, difference:
     told = scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
     assert 'reason=NoPower, message="the switch is dark"' in told["message"]
     assert unscheduled()(scenario.get(held.pod))
+    assert scenario.scheduler_metric(DURATION, driver=driver.name, status="failed") == 1
 
 
 @pytest.mark.control("BC-09", "BC-10", "BC-18")

@@ -1,4 +1,6 @@
-"""The gate, in each of the two components that look at it (BC-05, BC-06, BC-22, BC-29)."""
+"""What the components themselves make of the gate and of the limit (BC-05, BC-06, BC-20, BC-22, BC-29)."""
+
+from pathlib import Path
 
 import pytest
 
@@ -7,12 +9,14 @@ from harness.kube.predicates import allocation_results, scheduled, unallocated, 
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import ATTACHED, FAILED, ONE_POLL, PENDING, consumer, report, waiting
+from scenarios.binding.configuration import binding_timeout, document_example, last_words
 from scenarios.binding.example import publish
 
 GATE = "DRADeviceBindingConditions"
 FIELDS = ("bindsToNode", "bindingConditions", "bindingFailureConditions")
 
-pytestmark = [pytest.mark.exclusive("cluster"), pytest.mark.needs("kubelet", "restart")]
+pytestmark = pytest.mark.needs("kubelet", "restart")
+alone = pytest.mark.exclusive("cluster")
 
 
 def binding_fields(slice: Object) -> Object:
@@ -27,11 +31,11 @@ def published(scenario: Scenario, driver: str) -> Object:
     return found
 
 
+@alone
 @pytest.mark.statement("BC-06", "BC-29")
 def test_both_components_with_the_gate_on_hold_the_pod_back(scenario: Scenario, difference: Difference) -> None:
-    if difference("the gate is off in the kube-apiserver"):
-        scenario.cluster.restart("kube-apiserver", gates={GATE: False})
-        scenario.spoilt = True  # its clients come back only after their backoff
+    if difference("the gate is off in the kube-scheduler"):
+        scenario.cluster.restart("kube-scheduler", gates={GATE: False})
     driver = scenario.driver(fabric(1), plugin=False)
 
     held = waiting(scenario, driver)
@@ -41,10 +45,9 @@ def test_both_components_with_the_gate_on_hold_the_pod_back(scenario: Scenario, 
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
 
 
+@pytest.mark.profile("features", off={"kube-apiserver": [GATE]})
 @pytest.mark.control("BC-05", "BC-06", "BC-22", "BC-29")
 def test_api_server_with_the_gate_off_drops_the_fields_and_nobody_waits(scenario: Scenario) -> None:
-    scenario.cluster.restart("kube-apiserver", gates={GATE: False})
-    scenario.spoilt = True  # its clients come back only after their backoff
     driver = scenario.driver(fabric(1), plugin=False)
     assert binding_fields(published(scenario, driver.name)) == {}
     assert binding_fields(publish(scenario).slice) == {}
@@ -56,6 +59,7 @@ def test_api_server_with_the_gate_off_drops_the_fields_and_nobody_waits(scenario
     assert PENDING not in {found.get("reason") for found in scenario.client.events(bound.pod)}
 
 
+@alone
 @pytest.mark.control("BC-06", "BC-29")
 def test_scheduler_with_the_gate_off_skips_the_device(scenario: Scenario) -> None:
     scenario.cluster.restart("kube-scheduler", gates={GATE: False})
@@ -71,3 +75,18 @@ def test_scheduler_with_the_gate_off_skips_the_device(scenario: Scenario) -> Non
     outcome = scenario.wait(made.pod, unschedulable("cannot allocate all claims") | scheduled())
     assert unscheduled()(outcome), "the Pod was bound"
     scenario.wait(made.claim, unallocated())
+
+
+@alone
+@pytest.mark.control("BC-20")
+def test_scheduler_refuses_limits_it_does_not_understand(scenario: Scenario, tmp_path: Path) -> None:
+    misspelt, short = document_example(), document_example()
+    arguments = binding_timeout(misspelt)
+    arguments["bindingTimeOut"] = arguments.pop("bindingTimeout")
+    assert 'unknown field "bindingTimeOut"' in last_words(scenario, tmp_path, misspelt)
+
+    binding_timeout(short)["bindingTimeout"] = "900ms"
+    assert "must be at least 1 second" in last_words(scenario, tmp_path, short)
+
+    refused = last_words(scenario, tmp_path, document_example(), {GATE: False})
+    assert "bindingTimeout: Forbidden" in refused, refused[-500:]

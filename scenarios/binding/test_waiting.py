@@ -13,6 +13,7 @@ from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import (
     ATTACHED,
     BOUND,
+    DURATION,
     ONE_POLL,
     PENDING,
     Consumer,
@@ -25,7 +26,6 @@ from scenarios.binding.arrange import (
     waiting,
 )
 
-DURATION = "scheduler_dra_bindingconditions_wait_duration_seconds_count"
 INITIALIZED = "DeviceInitialized"
 
 
