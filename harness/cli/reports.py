@@ -20,6 +20,10 @@ def add(commands: Commands) -> None:
     merge = reports.add("merge", _merge, "one report of several: releases, providers, or shards of one run")
     merge.add_argument("directories", type=Path, nargs="+", metavar="DIRECTORY")
     merge.add_argument("--output", type=Path, default=Path("reports/merged"), metavar="DIR", help="where it goes")
+    export = reports.add("export", _export, "a report in the form of another programme; none certifies anything")
+    export.add_argument("directory", type=Path)
+    export.add_argument("--format", required=True, choices=sorted(report.FORMATS))
+    export.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the files go")
 
 
 def _build(chosen: argparse.Namespace) -> int:
@@ -34,6 +38,12 @@ def _merge(chosen: argparse.Namespace) -> int:
     print(report.headline(merged))
     print(chosen.output / "index.html")
     return report.exit_code(merged.statements)
+
+
+def _export(chosen: argparse.Namespace) -> int:
+    for path in report.export(report.read(chosen.directory), chosen.format, chosen.output):
+        print(path)
+    return 0
 
 
 def _diff(chosen: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from harness.evidence.recorder import Observation
 from harness.report.coverage import Gap, uncovered
 from harness.report.diff import Change, Diff, diff
 from harness.report.files import read, rebuild, write
+from harness.report.formats import FORMATS, export
 from harness.report.merge import merge, unite
 from harness.report.model import (
     Deviation,
@@ -20,6 +21,7 @@ from harness.report.summary import headline
 from harness.report.verdicts import assess, exit_code
 
 __all__ = [
+    "FORMATS",
     "Change",
     "Deviation",
     "Diff",
@@ -36,6 +38,7 @@ __all__ = [
     "assess",
     "diff",
     "exit_code",
+    "export",
     "headline",
     "merge",
     "read",
