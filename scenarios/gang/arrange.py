@@ -44,14 +44,26 @@ class Gang(NamedTuple):
         return f"{JOB}={self.group['metadata']['name']}"
 
 
-def room(scenario: Scenario, *slots: int) -> tuple[str, ...]:
-    """Nodes of the scenario's own with so many slots each, known to the scheduler; a Pod of `member` takes one."""
-    sizes = ({"cpu": str(count), "memory": "64Gi", "pods": "110"} for count in slots)
-    names = scenario.bare_nodes(*(BareNode(f"node-{secrets.token_hex(3)}", size) for size in sizes))
+def room(scenario: Scenario, *slots: int, racks: Sequence[str] = ()) -> tuple[str, ...]:
+    """Nodes of the scenario's own with so many slots each, known to the scheduler; a Pod `at_home` takes one.
+
+    With `racks` each node has the label `rack_key` with the value at its place.
+    """
+    labels: list[dict[str, str]] = [{rack_key(scenario): rack} for rack in racks] or [{} for _ in slots]
+    nodes = (
+        BareNode(f"node-{secrets.token_hex(3)}", {"cpu": str(count), "memory": "64Gi", "pods": "500"}, rack)
+        for count, rack in zip(slots, labels, strict=True)
+    )
+    names = scenario.bare_nodes(*nodes)
     for name in names:
         probe = scenario.create(pod(f"probe-{secrets.token_hex(3)}", affinity=on_node(name)))
         scenario.wait(probe, scheduled(name))
     return names
+
+
+def rack_key(scenario: Scenario) -> str:
+    """A label of nodes that no other scenario uses."""
+    return f"{scenario.namespace}/rack"
 
 
 def at_home(scenario: Scenario) -> dict[str, Any]:
@@ -75,6 +87,12 @@ def gang_of(scenario: Scenario, name: str, *, min_count: int, count: int | None 
     """A gang and its Pods, `min_count` of them unless told; the options are those of a Pod."""
     group = scenario.create(pod_group(name, gang(min_count)))
     return Gang(group, members(scenario, group, range(min_count if count is None else count), **options))
+
+
+def set_min_count(scenario: Scenario, group: Object, count: int) -> Object:
+    """The group with another minCount, as stored."""
+    scenario.note(f"minCount {count}")
+    return scenario.client.patch(group, {"spec": {"schedulingPolicy": gang(count)}})
 
 
 def ungrouped(scenario: Scenario, name: str, count: int, **options: Any) -> list[Object]:

@@ -20,6 +20,7 @@ from scenarios.gang.arrange import (
     members,
     placed,
     room,
+    set_min_count,
 )
 from scenarios.taint.refusals import refused
 
@@ -33,12 +34,6 @@ def remain(scenario: Scenario, pods: Sequence[Object]) -> None:
         assert now["metadata"]["uid"] == each["metadata"]["uid"]
         assert "deletionTimestamp" not in now["metadata"]
         assert scheduled()(now)
-
-
-def set_min_count(scenario: Scenario, group: Object, count: int) -> Object:
-    """The group with another minCount, as stored."""
-    scenario.note(f"minCount {count}")
-    return scenario.client.patch(group, {"spec": {"schedulingPolicy": gang(count)}})
 
 
 def evict(scenario: Scenario, victim: Object) -> None:

@@ -1,0 +1,104 @@
+"""A claim that a whole group shares (XD-27)."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from fake_driver.profiles import gpus
+from harness.kube.builders import basic, claim, claim_template, gang, group_claim, pod_group, request
+from harness.kube.predicates import (
+    Predicate,
+    allocated,
+    count_of,
+    gone,
+    reserved_for,
+    scheduled,
+    unallocated,
+)
+from harness.plugin.outcome import Difference
+from harness.plugin.scenario import Object, Scenario
+from scenarios.gang.arrange import JOB, Gang, bound, member, placed, room
+from scenarios.taint.seen import slices_seen
+
+pytestmark = pytest.mark.needs("bare-nodes")
+
+#: How many consumers `status.reservedFor` of a claim has room for.
+MOST = 256
+
+#: The name of the claim in the group and in its Pods.
+SHARED = "shared"
+
+
+def claim_of(group: Object) -> str | None:
+    """The name of the claim that was generated for a group, None while there is none."""
+    statuses = (group.get("status") or {}).get("resourceClaimStatuses") or ()
+    return next((str(each["resourceClaimName"]) for each in statuses if each["name"] == SHARED), None)
+
+
+def generated(scenario: Scenario, group: Object) -> Object:
+    """The claim that was generated for the group."""
+    known = scenario.wait(group, Predicate("claim generated for the group", lambda found: claim_of(found) is not None))
+    return scenario.client.get("ResourceClaim", claim_of(known))
+
+
+@pytest.mark.statement("XD-27")
+def test_more_than_256_pods_share_the_claim_of_their_group(scenario: Scenario, difference: Difference) -> None:
+    (node,) = room(scenario, 1)
+    driver = scenario.driver(gpus(1), nodes=[node], plugin=False)
+    slices_seen(scenario)
+    own = scenario.create(claim("shared", request(driver.device_class)))
+    of_pods = difference("the claim is one of the Pods, not of the group")
+    entry = group_claim(SHARED, claim="shared")
+    group = scenario.create(pod_group("workers", basic(), claims=[] if of_pods else [entry]))
+
+    def create(number: int) -> Object:
+        return member(scenario, "workers", number, group=group, claims={SHARED: own})
+
+    scenario.wait(create(0), scheduled(node))
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(create, range(1, MOST + 1)))
+
+    scenario.waiter.wait_any("Pod", count_of(scheduled(node), MOST + 1), 60, label_selector=f"{JOB}=workers")
+    shared = scenario.wait(own, allocated() & reserved_for(group))
+    assert len(shared["status"]["reservedFor"]) == 1
+
+
+@pytest.mark.statement("XD-27")
+def test_gang_shares_one_claim_by_template_that_goes_with_it(scenario: Scenario, difference: Difference) -> None:
+    (node,) = room(scenario, 1)
+    driver = scenario.driver(gpus(1), nodes=[node], plugin=False)
+    slices_seen(scenario)
+    template = scenario.create(claim_template("gpu", request(driver.device_class)))
+    each_its_own = difference("each Pod has a claim of its own from the template")
+    entry = group_claim(SHARED, template="gpu")
+    group = scenario.create(pod_group("workers", gang(3), claims=[] if each_its_own else [entry]))
+
+    pods = [member(scenario, "workers", number, group=group, templates={SHARED: template}) for number in range(3)]
+
+    # There is one GPU for the three of them.
+    placed(scenario, Gang(group, pods))
+    shared = scenario.wait(generated(scenario, group), allocated() & reserved_for(group))
+    (owner,) = shared["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"]) == ("PodGroup", "workers")
+    # It outlives the Pods, and goes with the group.
+    for each in pods:
+        scenario.delete(each)
+    assert scenario.client.find(shared)
+    scenario.client.delete(group)
+    scenario.wait(shared, gone())
+
+
+@pytest.mark.control("XD-27")
+def test_claim_that_the_group_does_not_name_is_reserved_for_each_pod(scenario: Scenario) -> None:
+    (node,) = room(scenario, 1)
+    driver = scenario.driver(gpus(1), nodes=[node], plugin=False)
+    own = scenario.create(claim("shared", request(driver.device_class)))
+    group = scenario.create(pod_group("workers", basic()))
+    scenario.wait(own, unallocated())
+
+    for number in range(3):
+        scenario.wait(member(scenario, "workers", number, group=group, claims={SHARED: own}), scheduled(node))
+
+    shared = scenario.wait(own, allocated())
+    assert [each["name"] for each in shared["status"]["reservedFor"]] == [f"workers-{at}" for at in range(3)]
+    bound(scenario, "workers", 3)

@@ -1,0 +1,78 @@
+"""The scheduler is restarted while it holds gangs and while one is half bound (XD-26)."""
+
+import pytest
+
+from fake_driver.profiles import fabric
+from harness.kube.builders import claim, gang, pod_group, request
+from harness.kube.predicates import allocated, initially_scheduled, scheduled, unscheduled
+from harness.plugin.outcome import Difference
+from harness.plugin.scenario import Scenario
+from scenarios.binding.arrange import ATTACHED, ONE_POLL, PENDING, Consumer, report
+from scenarios.gang.arrange import (
+    assert_unbound,
+    at_home,
+    bound,
+    gang_of,
+    groups_seen,
+    held_for_quorum,
+    member,
+    members,
+    none_placed,
+    room,
+)
+
+
+@pytest.mark.statement("XD-26")
+@pytest.mark.exclusive("cluster")
+@pytest.mark.needs("restart", "bare-nodes")
+def test_restarted_scheduler_places_no_part_of_a_gang_and_ends_what_it_began(
+    scenario: Scenario, difference: Difference
+) -> None:
+    (node,) = room(scenario, 3)
+    lacks_pods = gang_of(scenario, "lacks-pods", min_count=3, count=2, **at_home(scenario))
+    held_for_quorum(scenario, lacks_pods.pods)
+    lacks_room = gang_of(scenario, "lacks-room", min_count=4, **at_home(scenario))
+    none_placed(scenario, lacks_room, could=3, of=4)
+    # Of this gang one Pod is bound, and the other waits for its device.
+    driver = scenario.driver(fabric(1), nodes=[node], plugin=False)
+    half = scenario.create(pod_group("half", gang(2)))
+    wanted = scenario.create(claim("half", request(driver.device_class)))
+    waiter = Consumer(member(scenario, "half", 0, group=half, claims={"gpu": wanted}), wanted)
+    scenario.wait(member(scenario, "half", 1, group=half), scheduled())
+    scenario.wait_event(waiter.pod, PENDING)
+
+    scenario.cluster.stop("kube-scheduler")
+    scenario.on_exit(lambda: scenario.cluster.start("kube-scheduler"))
+    if difference("the missing Pod is created meanwhile"):
+        members(scenario, lacks_pods.group, [2], **at_home(scenario))
+    scenario.cluster.start("kube-scheduler")
+
+    groups_seen(scenario)
+    held_for_quorum(scenario, lacks_pods.pods)
+    assert_unbound(scenario, lacks_room.selector)
+    half_bound = Consumer(scenario.get(waiter.pod), scenario.wait(wanted, allocated()))
+    assert unscheduled()(half_bound.pod)
+    report(driver, half_bound, {ATTACHED: "True"})
+    scenario.wait(waiter.pod, scheduled(node), timeout=2 * ONE_POLL)
+
+    room(scenario, 4)
+    members(scenario, lacks_pods.group, [2], **at_home(scenario))
+    bound(scenario, "lacks-pods", 3, timeout=30)
+    bound(scenario, "lacks-room", 4, timeout=60)
+    assert initially_scheduled()(scenario.get(lacks_room.group))
+
+
+@pytest.mark.control("XD-26")
+@pytest.mark.exclusive("cluster")
+@pytest.mark.needs("restart", "bare-nodes")
+def test_restarted_scheduler_places_a_gang_that_was_completed_meanwhile(scenario: Scenario) -> None:
+    room(scenario, 3)
+    made = gang_of(scenario, "workers", min_count=3, count=2, **at_home(scenario))
+    held_for_quorum(scenario, made.pods)
+
+    scenario.cluster.stop("kube-scheduler")
+    scenario.on_exit(lambda: scenario.cluster.start("kube-scheduler"))
+    members(scenario, made.group, [2], **at_home(scenario))
+    scenario.cluster.start("kube-scheduler")
+
+    bound(scenario, "workers", 3, timeout=30)
