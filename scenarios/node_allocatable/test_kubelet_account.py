@@ -1,0 +1,130 @@
+"""The account of a node whose kubelet admits and resizes Pods (XD-46, XD-49)."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from fake_driver.profiles import cpu_sockets, memory_blocks
+from harness.kube.builders import pod
+from harness.kube.predicates import failed, running, scheduled
+from harness.plugin.outcome import Difference
+from harness.plugin.scenario import Object, Scenario
+from scenarios.node_allocatable.arrange import (
+    Consumer,
+    amount,
+    consumer,
+    demand,
+    footprint,
+    free,
+    left_out,
+    ordinary,
+    quantity,
+    room_is,
+    without_footprint,
+)
+from scenarios.taint.refusals import refused
+
+#: CPUs that a Pod has through its claim, that its container asks for, and that it asks for after the resize.
+TAKEN, ASKED, LESS = amount("50m"), amount("60m"), amount("20m")
+
+
+def runs_with_cpus(scenario: Scenario, **options: Any) -> Consumer:
+    """A running Pod that has CPUs through its claim and requests some besides."""
+    driver = scenario.driver(cpu_sockets(1))
+    made = consumer(
+        scenario, driver, scenario.node, capacity={"cpu": quantity(TAKEN)}, requests={"cpu": quantity(ASKED)}, **options
+    )
+    return Consumer(scenario.wait(made.pod, running()), scenario.get(made.claim))
+
+
+def resize(scenario: Scenario, of: Object, cpus: Decimal) -> None:
+    """Ask for another request of CPUs for the Pod's container."""
+    container = {"name": "main", "resources": {"requests": {"cpu": quantity(cpus)}}}
+    scenario.client.patch(of, {"spec": {"containers": [container]}}, "strategic", subresource="resize")
+
+
+def resize_pod(scenario: Scenario, of: Object, cpus: Decimal) -> Object:
+    """Ask for another request of CPUs for the Pod as a whole."""
+    patch = {"spec": {"resources": {"requests": {"cpu": quantity(cpus)}}}}
+    return scenario.client.patch(of, patch, subresource="resize")
+
+
+@pytest.mark.statement("XD-46")
+@pytest.mark.exclusive("cluster")  # others would count in the node's account
+@pytest.mark.needs("kubelet")
+def test_resize_gives_back_what_the_container_asks_for_less(scenario: Scenario, difference: Difference) -> None:
+    user = runs_with_cpus(scenario)
+    left = free(scenario, scenario.node, "cpu")
+    waiter = ordinary(scenario, scenario.node, "waiter", {"cpu": left + ASKED - LESS})
+    left_out(scenario, waiter, "Insufficient cpu")
+
+    if not difference("there is no resize"):
+        resize(scenario, user.pod, LESS)
+
+    scenario.wait(waiter, scheduled(scenario.node), timeout=20)
+    resized = scenario.get(user.pod)
+    assert footprint(resized) == footprint(user.pod)
+    assert demand(resized) == {"cpu": TAKEN}
+    room_is(scenario, scenario.node, "cpu", Decimal(0))
+
+
+@pytest.mark.statement("XD-46")
+@pytest.mark.needs("kubelet")
+def test_request_of_the_pod_does_not_fall_below_containers_and_demand(
+    scenario: Scenario, difference: Difference
+) -> None:
+    whole = TAKEN + ASKED + amount("10m")
+    user = runs_with_cpus(scenario, pod_resources={"requests": {"cpu": quantity(whole)}})
+    least = TAKEN + ASKED
+    short = least if difference("the request falls to the very sum") else least - amount("1m")
+
+    refused(lambda: resize_pod(scenario, user.pod, short), "spec.resources")
+
+
+@pytest.mark.control("XD-46")
+@pytest.mark.needs("kubelet")
+def test_request_of_the_pod_may_fall_to_containers_and_demand(scenario: Scenario) -> None:
+    whole = TAKEN + ASKED + amount("10m")
+    user = runs_with_cpus(scenario, pod_resources={"requests": {"cpu": quantity(whole)}})
+
+    resized = resize_pod(scenario, user.pod, TAKEN + ASKED)
+
+    assert amount(resized["spec"]["resources"]["requests"]["cpu"]) == TAKEN + ASKED
+    assert demand(resized) == {"cpu": TAKEN}
+
+
+def beside_half_a_node(scenario: Scenario, *, counted: bool) -> Object:
+    """A Pod for a node half of whose memory another has through its claim, a byte too large for the rest.
+
+    The scheduler is not asked. Returned once the kubelet has decided.
+    """
+    half = free(scenario, scenario.node, "memory") // 2
+    left = free(scenario, scenario.node, "memory") - half
+    blocks = memory_blocks(1)
+    driver = scenario.driver(blocks if counted else without_footprint(blocks))
+    user = consumer(scenario, driver, scenario.node, capacity={"memory": quantity(half)})
+    scenario.wait(user.pod, running())
+    late = pod("late", node_name=scenario.node, requests={"memory": quantity(left + 1)})
+    return scenario.wait(scenario.create(late), running() | failed())
+
+
+@pytest.mark.statement("XD-49")
+@pytest.mark.exclusive("cluster")  # others would count in the node's account
+@pytest.mark.needs("kubelet")
+def test_kubelet_refuses_a_pod_for_the_demand_of_another(scenario: Scenario, difference: Difference) -> None:
+    counted = not difference("the devices take nothing of the node")
+
+    late = beside_half_a_node(scenario, counted=counted)
+
+    assert failed()(late), "the kubelet has admitted the Pod"
+    assert late["status"]["reason"] == "OutOfmemory"
+
+
+@pytest.mark.control("XD-49")
+@pytest.mark.exclusive("cluster")  # others would count in the node's account
+@pytest.mark.needs("kubelet")
+def test_kubelet_admits_the_pod_beside_devices_that_take_nothing(scenario: Scenario) -> None:
+    late = beside_half_a_node(scenario, counted=False)
+
+    assert running()(late), late["status"].get("message")
