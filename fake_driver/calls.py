@@ -45,6 +45,7 @@ class CallLog:
 
     def __init__(self) -> None:
         self._calls: list[Call] = []
+        self._version = 0
         self._changed = threading.Condition()
 
     def all(self) -> tuple[Call, ...]:
@@ -64,6 +65,12 @@ class CallLog:
             raise TimeoutError(f"no such call within {timeout:g} s; calls so far: {self._summary() or 'none'}")
         return call
 
+    def news(self, seen: int, timeout: float) -> tuple[int, tuple[Call, ...]]:
+        """The log's version, which grows with every change, and all calls; waits while the version is the one seen."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._version != seen, timeout)
+            return self._version, tuple(self._calls)
+
     @contextmanager
     def record(self, node: str, method: str, version: str = "", claim: ClaimRef | None = None) -> "Iterator[Outcome]":
         """Record a call while it runs; what the block leaves in the outcome becomes the result."""
@@ -71,7 +78,7 @@ class CallLog:
         with self._changed:
             index = len(self._calls)
             self._calls.append(Call(time.time(), node, method, version, claim))
-            self._changed.notify_all()
+            self._tell()
         try:
             yield outcome
         except BaseException as error:
@@ -80,7 +87,11 @@ class CallLog:
         finally:
             with self._changed:
                 self._calls[index] = replace(self._calls[index], result=outcome.result)
-                self._changed.notify_all()
+                self._tell()
+
+    def _tell(self) -> None:
+        self._version += 1
+        self._changed.notify_all()
 
     def _summary(self) -> str:
         return ", ".join(f"{call.method} on {call.node} ({call.result or 'running'})" for call in self.all()[-5:])

@@ -8,6 +8,7 @@ from fake_driver.errors import ConfigError
 from fake_driver.inventory import Pool
 from fake_driver.local_driver import LocalDriver
 from fake_driver.node import Node
+from fake_driver.scope import EVERYWHERE, Scope
 
 
 class DriverHost:
@@ -23,24 +24,38 @@ class DriverHost:
         self._drivers: dict[str, LocalDriver] = {}
 
     def serve(
-        self, name: str, pools: Iterable[Pool] = (), nodes: Iterable[str] | None = None, health: bool = True
+        self,
+        name: str,
+        pools: Iterable[Pool] = (),
+        nodes: Iterable[str] | None = None,
+        health: bool = True,
+        scope: Scope = EVERYWHERE,
+        start: bool = True,
     ) -> LocalDriver:
         """Publish the pools and start the driver's plugins, on all nodes unless some are named.
 
-        Without `health` the plugins offer no health service.
+        Without `health` the plugins offer no health service. Pools outside of the `scope` are left to others.
+        Without `start` the driver is as one that was stopped.
         Raises ConfigError (nothing is left behind then) and ApiError.
         """
         if name in self._drivers:
             raise ConfigError(f"driver {name!r} is served already")
-        driver = LocalDriver(self._api, name, self._chosen(nodes), self._labels, health)
+        driver = LocalDriver(self._api, name, self._chosen(nodes), self._labels, health, scope)
         self._drivers[name] = driver
         try:
+            if not start:
+                driver.stop()
             driver.set_pools(pools)
-            driver.start()
+            if start:
+                driver.start()
         except BaseException:
             self.withdraw(name)
             raise
         return driver
+
+    def driver(self, name: str) -> LocalDriver | None:
+        """The driver of that name, None when it is not served here."""
+        return self._drivers.get(name)
 
     def withdraw(self, name: str) -> None:
         """End a driver and leave nothing of it. Raises ApiError."""

@@ -66,8 +66,12 @@ class KubeletPlugin:
     def remove(self) -> None:
         """Stop, and leave nothing of the driver on the node, prepared claims included."""
         self.stop()
-        if self._backing:
-            for claim in self._backing.preparation.prepared():
-                self._backing.preparation.unprepare(claim.uid)
-            shutil.rmtree(self._node.plugin_dir(self._driver), ignore_errors=True)
-            self._registration_path.unlink(missing_ok=True)
+        directory = self._node.plugin_dir(self._driver)
+        if directory.exists():
+            # Also what an earlier process has prepared, when this one has never served.
+            preparation = (self._backing or self._load()).preparation
+            for claim in preparation.prepared():
+                preparation.unprepare(claim.uid)
+            shutil.rmtree(directory, ignore_errors=True)
+        if self._registration_path.exists():
+            self._registration_path.unlink()

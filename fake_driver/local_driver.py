@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from fake_driver.api import Api
 from fake_driver.attachment import Allocated, Play, Written
 from fake_driver.calls import Call, CallLog, registered
+from fake_driver.changes import Pools, added, removed, updated
 from fake_driver.conditions import Controller
 from fake_driver.errors import ConfigError
 from fake_driver.faults import Faults
@@ -16,24 +16,34 @@ from fake_driver.inventory import Device, Pool, place
 from fake_driver.kubelet_plugin import KubeletPlugin
 from fake_driver.node import Node
 from fake_driver.preparation import Preparation
+from fake_driver.scope import EVERYWHERE, Scope
 from fake_driver.services import Backing
 from fake_driver.slices import Publisher
 
 
 class LocalDriver:
-    """The `Driver` whose publisher and kubelet plugins run in this process; without `health` it reports none."""
+    """The `Driver` whose publisher and kubelet plugins run in this process; without `health` it reports none.
+
+    It publishes what is in its `scope`, and knows the other pools.
+    """
 
     def __init__(
-        self, api: Api, name: str, nodes: Iterable[Node], labels: Mapping[str, str] | None = None, health: bool = True
+        self,
+        api: Api,
+        name: str,
+        nodes: Iterable[Node],
+        labels: Mapping[str, str] | None = None,
+        health: bool = True,
+        scope: Scope = EVERYWHERE,
     ) -> None:
         self._api = api
         self._name = name
-        self._publisher = Publisher(api, name, labels)
+        self._publisher = Publisher(api, name, labels, scope)
         self._controller = Controller(api, name)
         self._faults = Faults()
         self._health = HealthBoard()
         self._reports_health = health
-        self._log = CallLog()
+        self.log = CallLog()
         self._lock = threading.Lock()
         self._plugins = {node.name: KubeletPlugin(name, node, self._backing(node)) for node in nodes}
         # How many calls there were when a plugin was started: its registration comes later.
@@ -62,26 +72,15 @@ class LocalDriver:
 
     def add_device(self, pool: str, device: Device) -> None:
         """Add a device at the end of a pool."""
-
-        def added(devices: Mapping[str, Device]) -> Iterable[Device]:
-            if device.name in devices:
-                raise ConfigError(f"pool {pool!r} of {self._name} has a device {device.name!r} already")
-            return (*devices.values(), device)
-
-        self._change(pool, added)
+        self._change(lambda pools: added(pools, pool, device))
 
     def remove_device(self, pool: str, device: str) -> None:
         """Take a device out of a pool."""
-        self._change(pool, lambda devices: [d for d in devices.values() if d is not self._found(devices, pool, device)])
+        self._change(lambda pools: removed(pools, pool, device))
 
     def update_device(self, pool: str, device: str, **changes: Any) -> None:
         """Replace fields of a device."""
-
-        def updated(devices: Mapping[str, Device]) -> Iterable[Device]:
-            changed = replace(self._found(devices, pool, device), **changes)
-            return [changed if name == device else other for name, other in devices.items()]
-
-        self._change(pool, updated)
+        self._change(lambda pools: updated(pools, pool, device, changes))
 
     def set_health(self, pool: str, device: str, health: Health) -> None:
         """Report this health of a device to the kubelet."""
@@ -131,7 +130,7 @@ class LocalDriver:
         """Start what is not running. Raises ConfigError and ApiError."""
         for name in self._chosen(node):
             if not self._plugins[name].running:
-                self._started[name] = len(self._log.all())
+                self._started[name] = len(self.log.all())
                 self._plugins[name].start()
             self._publisher.resume(name)
 
@@ -139,7 +138,7 @@ class LocalDriver:
         """Wait until the kubelets of all running plugins have taken them since their start."""
         for node, plugin in self._plugins.items():
             if plugin.running:
-                self._log.wait(registered(node), timeout, self._started[node])
+                self.log.wait(registered(node), timeout, self._started[node])
 
     def attach(self, play: Play, pool: str | None = None, device: str | None = None, node: str | None = None) -> None:
         """Be the controller too: devices allocated from now on go this play."""
@@ -162,11 +161,11 @@ class LocalDriver:
     @property
     def calls(self) -> tuple[Call, ...]:
         """Every gRPC call so far."""
-        return self._log.all()
+        return self.log.all()
 
     def wait_for_call(self, predicate: Callable[[Call], bool], timeout: float, after: int = 0) -> Call:
         """The first call, from the `after`-th on, for which the predicate is true."""
-        return self._log.wait(predicate, timeout, after)
+        return self.log.wait(predicate, timeout, after)
 
     def close(self) -> None:
         """End in order and leave slices and checkpoints as they are, for the driver's next life."""
@@ -198,7 +197,7 @@ class LocalDriver:
                 self._api, self._name, node.checkpoint(self._name), node.cdi_dir, uuid_of=self._uuid_of
             )
             board = self._health if self._reports_health else None
-            return Backing(self._name, node.name, preparation, self._faults, self._log, board, devices)
+            return Backing(self._name, node.name, preparation, self._faults, self.log, board, devices)
 
         return load
 
@@ -207,20 +206,10 @@ class LocalDriver:
         # A device that is gone, or has no uuid, is still told apart.
         return (found and found.uuid) or f"{pool}/{device}"
 
-    def _change(self, pool: str, change: Callable[[Mapping[str, Device]], Iterable[Device]]) -> None:
+    def _change(self, change: Callable[[Pools], Pools]) -> None:
         with self._lock:
-            pools = {p.name: p for p in self._publisher.pools}
-            if pool not in pools:
-                raise ConfigError(f"{self._name} has no pool {pool!r}, only {', '.join(pools) or 'none'}")
-            devices = change({device.name: device for device in pools[pool].devices})
-            pools[pool] = replace(pools[pool], devices=tuple(devices))
-            self._publisher.publish(pools.values())
+            self._publisher.publish(change(self._publisher.pools))
         self._health.wake()
-
-    def _found(self, devices: Mapping[str, Device], pool: str, device: str) -> Device:
-        if device not in devices:
-            raise ConfigError(f"pool {pool!r} of {self._name} has no device {device!r}")
-        return devices[device]
 
     def _plugin(self, node: str) -> KubeletPlugin:
         return self._plugins[self._chosen(node)[0]]

@@ -33,6 +33,31 @@ def parse_pool(content: object) -> Pool:
         raise ConfigError(f"a value is of the wrong kind: {error}") from error
 
 
+def to_data(pool: Pool) -> dict[str, Any]:
+    """What `parse_pool` makes the same pool of: plain data, without the fields that are as they are by default."""
+    data: dict[str, Any] = _plain(pool)
+    return data
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Version():
+            return {"version": value.value}
+        case Pool() | Device() | Taint() | CounterConsumption() | Capacity():
+            given = {f.name: getattr(value, f.name) for f in fields(value)}
+            return {_spelling(name): _plain(each) for name, each in given.items() if _says_something(each)}
+        case Mapping():
+            return {key: _plain(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_plain(each) for each in value]
+    return value
+
+
+def _says_something(value: object) -> bool:
+    # A zero does: it is the number of slices of a broken pool.
+    return bool(value) or (value == 0 and value is not False)
+
+
 def _pool(content: object) -> Pool:
     values = _fields(content, "a pool")
     if "profile" in values:

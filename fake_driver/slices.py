@@ -10,6 +10,7 @@ from fake_driver.api import SLICES, Api, ApiError, Object, Watch
 from fake_driver.errors import ConfigError
 from fake_driver.inventory import Pool
 from fake_driver.layout import layout
+from fake_driver.scope import EVERYWHERE, Scope
 from fake_driver.taint_times import fill_in, times
 
 _log = logging.getLogger(__name__)
@@ -45,11 +46,16 @@ class Publisher:
     when the number of slices or more than one slice changes does the pool get a new generation, and all its slices are
     written. Until `close`, a slice that somebody else deletes or alters is put back. Slices of the driver that were
     there before belong to the publisher too: they are adopted or deleted by the first `publish`.
+
+    What is outside of its `scope` it knows, and leaves to the driver's other publishers.
     """
 
-    def __init__(self, api: Api, driver: str, labels: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, api: Api, driver: str, labels: Mapping[str, str] | None = None, scope: Scope = EVERYWHERE
+    ) -> None:
         self._api = api
         self._driver = driver
+        self._scope = scope
         self._labels = dict(labels or {})
         self._lock = threading.RLock()
         self._pools: dict[str, Pool] = {}
@@ -78,7 +84,7 @@ class Publisher:
                 self._start()
             previous, self._pools = self._pools, wanted
             for name, pool in wanted.items():
-                if previous.get(name) != pool:
+                if previous.get(name) != pool and self._scope.covers(pool.node):
                     self._plan(pool)
             self._sync()
 
@@ -97,7 +103,7 @@ class Publisher:
             self._sync()
 
     def withdraw(self) -> None:
-        """Delete all slices of the driver, whoever made them, and look after nothing. Raises ApiError."""
+        """Delete all slices of the driver in scope, whoever made them; look after nothing. Raises ApiError."""
         self.close()
         with self._lock:
             self._pools.clear()
@@ -148,7 +154,8 @@ class Publisher:
 
     def _sync(self) -> None:
         """Write what our last writes did not bring about yet: first the slices that are wanted, then the surplus."""
-        wanted = {part.name for pool in self._pools.values() for part in layout(self._driver, pool)}
+        own = [pool for pool in self._pools.values() if self._scope.covers(pool.node)]
+        wanted = {part.name for pool in own for part in layout(self._driver, pool)}
         active = {name: p for name, p in self._published.items() if p.node not in self._suspended}
         for name in sorted(active.keys() & wanted):
             seen = active[name].object
@@ -217,7 +224,7 @@ class Publisher:
     # Looking after the slices
 
     def _selector(self) -> dict[str, str]:
-        return {"fieldSelector": f"spec.driver={self._driver}"}
+        return {"fieldSelector": ",".join([f"spec.driver={self._driver}", *self._scope.terms()])}
 
     def _list(self) -> Object:
         return self._api.list(SLICES, self._selector())

@@ -1,26 +1,41 @@
-"""Fake drivers on a cluster: any number of names, served by the process of the test on `local`."""
+"""Fake drivers on a cluster: any number of names, served by the process of the test on `local`, else by Pods."""
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol, cast
 
 import fake_driver.host
+from fake_driver import control
 from fake_driver.http import HttpApi
 from fake_driver.inventory import Pool
 from fake_driver.node import Node
+from harness.clusters.local.cluster import LocalCluster
 from harness.clusters.protocol import Cluster
-from harness.drivers import identity
+from harness.drivers import deployment, identity
+from harness.drivers.deployed import DeployedHost
 from harness.drivers.driver import Driver
 from harness.kube import Client
 from harness.kube.waits import Observer
 
 
-class DriverHost:
-    """Serves drivers to the kubelets of one cluster, with an identity of their own."""
+class _Host(Protocol):
+    """What serves drivers, wherever it runs."""
 
-    def __init__(self, cluster: Cluster, client: Client) -> None:
-        here = identity.local(cluster)
-        api = HttpApi.from_kubeconfig(identity.kubeconfig(here, client))
-        nodes = [Node(name, here.kubelet_root(name), here.cdi_dir(name)) for name in here.kubelet_nodes()]
-        self._host = fake_driver.host.DriverHost(api, nodes)
+    def serve(self, name: str, pools: Iterable[Pool], nodes: Iterable[str] | None, health: bool) -> control.Driver: ...
+
+    def withdraw(self, name: str) -> None: ...
+
+    def withdraw_all(self) -> None: ...
+
+
+class DriverHost:
+    """Serves drivers to the kubelets of one cluster, with an identity of their own.
+
+    `image` is that of the driver's Pods, where there are Pods, in place of one that is built.
+    Raises UsageError and InfrastructureError when the driver cannot be deployed.
+    """
+
+    def __init__(self, cluster: Cluster, client: Client, image: str | None = None) -> None:
+        self._host = _host(cluster, client, image)
 
     def serve(
         self,
@@ -48,3 +63,11 @@ class DriverHost:
     def close(self) -> None:
         """End all drivers that are still there and leave nothing of them."""
         self._host.withdraw_all()
+
+
+def _host(cluster: Cluster, client: Client, image: str | None) -> _Host:
+    if not isinstance(cluster, LocalCluster):
+        return DeployedHost(deployment.ensure(cast("deployment.ImageCluster", cluster), client, image))
+    api = HttpApi.from_kubeconfig(identity.kubeconfig(cluster, client))
+    names = cluster.kubelet_nodes()
+    return fake_driver.host.DriverHost(api, [Node(n, cluster.kubelet_root(n), cluster.cdi_dir(n)) for n in names])

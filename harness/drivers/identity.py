@@ -5,8 +5,6 @@ from pathlib import Path
 from filelock import FileLock
 
 from harness.clusters.local.cluster import LocalCluster
-from harness.clusters.protocol import Cluster
-from harness.errors import InfrastructureError
 from harness.kube import Client, Obj
 
 #: The user as whom every fake driver of a cluster speaks.
@@ -47,13 +45,6 @@ def authorize(client: Client) -> None:
     """
     client.apply(_ROLE)
     client.apply(_BINDING)
-
-
-def local(cluster: Cluster) -> LocalCluster:
-    """The cluster, whose kubelets a driver on this host can serve. Raises InfrastructureError for another one."""
-    if not isinstance(cluster, LocalCluster):
-        raise InfrastructureError(f"provider {cluster.provider} has no fake driver yet")
-    return cluster
 
 
 def kubeconfig(cluster: LocalCluster, client: Client) -> Path:

@@ -1,6 +1,7 @@
 """An API server in memory: as much of one as the driver's own tests need."""
 
 import queue
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
@@ -124,8 +125,13 @@ class MemoryWatch:
 
 
 def _selected(key: str, found: Object, path: str, query: Mapping[str, str] | None) -> bool:
-    selector = (query or {}).get("fieldSelector", "")
-    return _inside(key, path) and (not selector or f"spec.driver={found['spec']['driver']}" == selector)
+    terms = [term for term in (query or {}).get("fieldSelector", "").split(",") if term]
+    return _inside(key, path) and all(_holds(term, found["spec"]) for term in terms)
+
+
+def _holds(term: str, spec: Object) -> bool:
+    field, negated, value = re.split("(!?)=", term)
+    return bool(negated) is not bool(spec.get(field.removeprefix("spec."), "") == value)
 
 
 def _inside(key: str, path: str) -> bool:

@@ -1,0 +1,109 @@
+"""The fake driver in the cluster: deployed once for all scenarios and workers, as a user would deploy a real driver."""
+
+import base64
+import secrets
+from collections.abc import Callable
+from typing import Protocol
+
+from filelock import FileLock
+
+from harness.clusters.kind import engine
+from harness.clusters.protocol import Cluster
+from harness.drivers import image, manifests
+from harness.drivers.steering import Part, Steering
+from harness.errors import InfrastructureError
+from harness.kube import Client, Obj
+from harness.kube.polling import PollTimeout, poll
+
+#: Seconds in which the Pods have to be there, their image being on the nodes.
+_START = 120.0
+
+_PLUGIN_PORT, _CONTROLLER_PORT = 9808, 9809
+
+
+class ImageCluster(Cluster, Protocol):
+    """A cluster that images can be brought to."""
+
+    def load_image(self, reference: str) -> None:
+        """Bring an image of the Docker engine to every node, so that Pods start it without a pull."""
+
+
+class Deployment:
+    """The driver's Pods: the controller, and a plugin on each node that takes Pods."""
+
+    def __init__(self, client: Client, nodes: tuple[str, ...], token: str) -> None:
+        steering = Steering(client, token)
+        self.controller = steering.part("controller", _CONTROLLER_PORT)
+        self.plugins: dict[str, Part] = {node: steering.part("plugin", _PLUGIN_PORT, node) for node in nodes}
+
+
+def ensure(cluster: ImageCluster, client: Client, reference: str | None = None) -> Deployment:
+    """The driver's deployment; whoever comes first makes it, with the image `reference` or one of our own.
+
+    Raises UsageError when there is no image, InfrastructureError when its Pods do not come.
+    """
+    nodes = cluster.kubelet_nodes()
+    with FileLock(cluster.kubeconfig.parent / "driver.lock"):
+        token = _token(client) if _is_there(client) else _deploy(cluster, client, reference)
+    return Deployment(client, nodes, token)
+
+
+def _is_there(client: Client) -> bool:
+    plugin = client.find("DaemonSet", "plugin", manifests.NAMESPACE)
+    controller = client.find("Deployment", "controller", manifests.NAMESPACE)
+    return bool(plugin and controller and _runs(plugin) and _runs(controller))
+
+
+def _token(client: Client) -> str:
+    found = client.get("Secret", manifests.STEERING, manifests.NAMESPACE)
+    return base64.b64decode(found["data"]["token"]).decode()
+
+
+def _deploy(cluster: ImageCluster, client: Client, reference: str | None) -> str:
+    chosen = reference or image.ensure(engine.require().client())
+    cluster.load_image(chosen)
+    token = secrets.token_urlsafe(32)
+    client.apply(manifests.namespace())
+    # Before the Pods: they read it when they start.
+    client.apply(manifests.steering(token))
+    for each in manifests.driver(chosen):
+        client.apply(each)
+    for kind, name in (("DaemonSet", "plugin"), ("Deployment", "controller")):
+        _await(_read(client, kind, name), f"the driver's {name}", lambda: _trouble(client))
+    return token
+
+
+def _read(client: Client, kind: str, name: str) -> Callable[[], Obj]:
+    return lambda: client.get(kind, name, manifests.NAMESPACE)
+
+
+def _await(read: Callable[[], Obj], what: str, trouble: Callable[[], str]) -> None:
+    try:
+        poll(read, _runs, what, timeout=_START, interval=0.2)
+    except PollTimeout as error:
+        raise InfrastructureError(f"{what} does not run after {_START:g} s: {trouble()}") from error
+
+
+def _runs(obj: Obj) -> bool:
+    """Whether all Pods that a DaemonSet or Deployment wants are ready, and of its newest template."""
+    status = obj.get("status", {})
+    if status.get("observedGeneration") != obj["metadata"]["generation"]:
+        return False
+    if obj["kind"] == "DaemonSet":
+        wanted, new = status.get("desiredNumberScheduled", 0), status.get("updatedNumberScheduled", 0)
+        return bool(0 < wanted == new == status.get("numberReady", 0))
+    wanted = obj["spec"]["replicas"]
+    return bool(wanted == status.get("updatedReplicas", 0) == status.get("readyReplicas", 0))
+
+
+def _trouble(client: Client) -> str:
+    """What the Pods that are not ready wait for."""
+    pods, _ = client.list("Pod", manifests.NAMESPACE)
+    lines = []
+    for pod in pods:
+        for container in pod["status"].get("containerStatuses", ()):
+            state = container["state"].get("waiting") or container["state"].get("terminated")
+            if state:
+                said = f"{state.get('reason', '')} {state.get('message', '')}".strip()
+                lines.append(f"{pod['metadata']['name']}: {said}")
+    return "; ".join(lines) or f"{len(pods)} Pods, none says why"
