@@ -1,7 +1,6 @@
 """The account of a node whose kubelet admits and resizes Pods (XD-46, XD-49)."""
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -23,17 +22,16 @@ from scenarios.node_allocatable.arrange import (
     room_is,
     without_footprint,
 )
-from scenarios.taint.refusals import refused
 
 #: CPUs that a Pod has through its claim, that its container asks for, and that it asks for after the resize.
 TAKEN, ASKED, LESS = amount("50m"), amount("60m"), amount("20m")
 
 
-def runs_with_cpus(scenario: Scenario, **options: Any) -> Consumer:
+def runs_with_cpus(scenario: Scenario) -> Consumer:
     """A running Pod that has CPUs through its claim and requests some besides."""
     driver = scenario.driver(cpu_sockets(1))
     made = consumer(
-        scenario, driver, scenario.node, capacity={"cpu": quantity(TAKEN)}, requests={"cpu": quantity(ASKED)}, **options
+        scenario, driver, scenario.node, capacity={"cpu": quantity(TAKEN)}, requests={"cpu": quantity(ASKED)}
     )
     return Consumer(scenario.wait(made.pod, running()), scenario.get(made.claim))
 
@@ -42,12 +40,6 @@ def resize(scenario: Scenario, of: Object, cpus: Decimal) -> None:
     """Ask for another request of CPUs for the Pod's container."""
     container = {"name": "main", "resources": {"requests": {"cpu": quantity(cpus)}}}
     scenario.client.patch(of, {"spec": {"containers": [container]}}, "strategic", subresource="resize")
-
-
-def resize_pod(scenario: Scenario, of: Object, cpus: Decimal) -> Object:
-    """Ask for another request of CPUs for the Pod as a whole."""
-    patch = {"spec": {"resources": {"requests": {"cpu": quantity(cpus)}}}}
-    return scenario.client.patch(of, patch, subresource="resize")
 
 
 @pytest.mark.statement("XD-46")
@@ -69,29 +61,13 @@ def test_resize_gives_back_what_the_container_asks_for_less(scenario: Scenario, 
     room_is(scenario, scenario.node, "cpu", Decimal(0))
 
 
-@pytest.mark.statement("XD-46")
-@pytest.mark.needs("kubelet")
-def test_request_of_the_pod_does_not_fall_below_containers_and_demand(
-    scenario: Scenario, difference: Difference
-) -> None:
-    whole = TAKEN + ASKED + amount("10m")
-    user = runs_with_cpus(scenario, pod_resources={"requests": {"cpu": quantity(whole)}})
-    least = TAKEN + ASKED
-    short = least if difference("the request falls to the very sum") else least - amount("1m")
-
-    refused(lambda: resize_pod(scenario, user.pod, short), "spec.resources")
-
-
 @pytest.mark.control("XD-46")
+@pytest.mark.exclusive("cluster")  # others would count in the node's account
 @pytest.mark.needs("kubelet")
-def test_request_of_the_pod_may_fall_to_containers_and_demand(scenario: Scenario) -> None:
-    whole = TAKEN + ASKED + amount("10m")
-    user = runs_with_cpus(scenario, pod_resources={"requests": {"cpu": quantity(whole)}})
+def test_without_a_resize_there_is_no_more_room(scenario: Scenario) -> None:
+    runs_with_cpus(scenario)
 
-    resized = resize_pod(scenario, user.pod, TAKEN + ASKED)
-
-    assert amount(resized["spec"]["resources"]["requests"]["cpu"]) == TAKEN + ASKED
-    assert demand(resized) == {"cpu": TAKEN}
+    room_is(scenario, scenario.node, "cpu", free(scenario, scenario.node, "cpu"))
 
 
 def beside_half_a_node(scenario: Scenario, *, counted: bool) -> Object:
