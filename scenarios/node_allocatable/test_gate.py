@@ -105,14 +105,16 @@ def test_scheduler_with_the_gate_off_counts_nothing_and_tells_nothing(scenario: 
 
 @pytest.mark.control("NA-33")
 def test_kubelet_with_the_gate_off_is_told_in_vain(scenario: Scenario) -> None:
-    driver = scenario.driver(memory_blocks(1))
+    # A kubelet that starts removes the slices that name its node; those that select it stay.
+    here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [scenario.node]}
+    selector = {"nodeSelectorTerms": [{"matchExpressions": [here]}]}
+    driver = scenario.driver(memory_blocks(1, name="blocks", node_selector=selector))
     scenario.cluster.restart("kubelet", scenario.node, gates={FEATURE: False})
     driver.registered()
-    node = scenario.client.get("Node", scenario.node)
-    scenario.wait(
-        node,
-        Predicate("declares the feature no more", lambda now: FEATURE not in now["status"].get("declaredFeatures", ())),
+    silent = Predicate[Object](
+        "declares the feature no more", lambda node: FEATURE not in node["status"].get("declaredFeatures", ())
     )
+    scenario.wait(scenario.client.get("Node", scenario.node), silent)
 
     user = runs(scenario, driver)
 
