@@ -121,7 +121,7 @@ def test_least_and_greatest_amounts_are_stored_as_written(scenario: Scenario) ->
     written = {
         "cpu": by_capacity("cores", "1n") | overhead("0", "0"),
         "memory": by_device(str(GREATEST)),
-        "hugepages-2Mi": overhead("8Ei"),
+        "hugepages-2Mi": overhead("7Ei"),
     }
 
     stored = scenario.client.create(slice_of(scenario, node, written), dry_run=True)
