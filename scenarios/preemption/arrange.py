@@ -1,7 +1,7 @@
 """Nodes that are full, Pods of three priorities, and who has to go.
 
 The nodes are the scenario's own and have no kubelet: a Pod without grace is gone as soon as it is deleted. Every
-priority is above that of other scenarios' Pods, so that none of those can preempt here; what they hold is of no use here.
+priority is above that of other scenarios' Pods: none of those can preempt here, and what they hold is of no use here.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,9 @@ from harness.kube.predicates import scheduled, terminating
 from harness.plugin.scenario import TIMEOUT, Object, Scenario
 
 #: The classes of a scenario. Patient Pods have the high priority, too, but never preempt.
-PRIORITIES = {"low": 1000, "middle": 2000, "high": 3000, "patient": 3000}
+PRIORITIES = {"patient": 3000, "low": 1000, "middle": 2000, "high": 3000}
+
+FORBIDDEN = 403
 
 #: How long the scheduler may take for what it does at once.
 AT_ONCE = 15
@@ -31,19 +33,26 @@ class Gang:
 def classes(scenario: Scenario) -> None:
     """The classes of the scenario's Pods; the API server knows them when this returns."""
     for name, value in PRIORITIES.items():
-        policy = "Never" if name == "patient" else None
-        scenario.create(priority_class(of(scenario, name), value, preemption_policy=policy))
-    # Admission looks them up in a cache of its own, which is told a moment later.
-    scenario.waiter.poll(lambda: _known(scenario, of(scenario, name)), bool, "the API server knows the classes")
+        scenario.create(priority_class(of(scenario, name), value, preemption_policy=policy_of(name)))
+    # Admission looks them up in a cache of its own, which is told of the last of them last.
+    last = of(scenario, name)
+    scenario.waiter.poll(lambda: refusal(scenario, last), lambda text: not text, "the API server knows the classes")
 
 
-def _known(scenario: Scenario, priority_class: str) -> bool:
+def policy_of(priority: str) -> str | None:
+    """The preemptionPolicy of a class and, because the API server does not copy it, of its groups."""
+    return "Never" if priority == "patient" else None
+
+
+def refusal(scenario: Scenario, priority_class: str) -> str:
+    """Why the API server would not take a group of that class, empty where it would."""
     try:
         scenario.client.create(pod_group("probe", gang(1), priority_class=priority_class), dry_run=True)
     except ApiError as error:
-        assert "no PriorityClass with name" in error.message, error
-        return False
-    return True
+        if error.status != FORBIDDEN:
+            raise
+        return error.message
+    return ""
 
 
 def of(scenario: Scenario, priority: str) -> str:
@@ -86,7 +95,14 @@ def placed(scenario: Scenario, name: str, priority: str, *where: str, group: Obj
 
 def new_gang(scenario: Scenario, priority: str, where: Sequence[Sequence[str]], min_count: int | None = None) -> Gang:
     """A gang of that priority whose Pods are considered at once: one for each entry of `where`, its possible nodes."""
-    group = scenario.create(pod_group("gang", gang(min_count or len(where)), priority_class=of(scenario, priority)))
+    group = scenario.create(
+        pod_group(
+            "gang",
+            gang(min_count or len(where)),
+            priority_class=of(scenario, priority),
+            preemption_policy=policy_of(priority),
+        )
+    )
     first, *others = where
     # One gated Pod holds its whole group back: were it not for that, minCount of the Pods could go ahead of the others.
     gated = new(scenario, "member-0", priority, *first, group=group, gates=["dra-e2e/others"])

@@ -2,10 +2,12 @@
 
 import pytest
 
+from harness.kube import ApiError
+from harness.kube.builders import gang, pod_group
 from harness.kube.predicates import group_unschedulable, initially_scheduled, scheduled, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.preemption.arrange import AT_ONCE, Gang, new, new_gang, nodes, placed, sent_away, stay
+from scenarios.preemption.arrange import AT_ONCE, Gang, classes, new, new_gang, nodes, of, placed, sent_away, stay
 
 
 def all_placed(scenario: Scenario, preemptor: Gang) -> None:
@@ -126,3 +128,13 @@ def test_gang_that_never_preempts_is_placed_once_there_is_room(scenario: Scenari
         scenario.delete(holder)
 
     all_placed(scenario, preemptor)
+
+
+@pytest.mark.control("XD-35")
+def test_group_does_not_take_never_from_its_class(scenario: Scenario) -> None:
+    classes(scenario)
+
+    with pytest.raises(ApiError) as refusal:
+        scenario.create(pod_group("silent", gang(1), priority_class=of(scenario, "patient")))
+
+    assert "computed Never from the given PriorityClass" in refusal.value.message, refusal.value

@@ -2,14 +2,21 @@
 
 import pytest
 
+from harness.errors import InfrastructureError
 from harness.kube import metrics
+from harness.kube.predicates import unscheduled
+from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
+from scenarios.preemption.arrange import new_gang, nodes, placed, sent_away, stay
+from scenarios.preemption.test_victims import ALL, SINGLE, group_over
 
-#: In the release before, preemption by groups had a gate of its own.
+GATE = "GenericWorkload"
+
+#: What preemption by groups was behind in the release before.
 FORMER = "WorkloadAwarePreemption"
 
-#: What else the scheduler knows about groups of Pods, beside GenericWorkload.
-OTHERS = (
+#: All that builds on groups of Pods in the scheduler.
+FURTHER = (
     "CompositePodGroup",
     "DRAWorkloadResourceClaims",
     "PodGroupPreemptionPolicy",
@@ -19,7 +26,43 @@ OTHERS = (
 pytestmark = [pytest.mark.exclusive("cluster"), pytest.mark.needs("restart")]
 
 
-def gates(scenario: Scenario) -> dict[str, bool]:
-    """What the scheduler says of its feature gates."""
+def without(scenario: Scenario, *gates: str) -> None:
+    """The scheduler runs without these gates."""
+    scenario.cluster.restart("kube-scheduler", gates=dict.fromkeys(gates, False))
+
+
+def gates(scenario: Scenario) -> set[str]:
+    """The feature gates that the scheduler knows."""
     page = metrics.series(scenario.cluster.metrics("kube-scheduler"), "kubernetes_feature_enabled")
-    return {sample.labels["name"]: bool(sample.value) for sample in page}
+    return {sample.labels["name"] for sample in page}
+
+
+@pytest.mark.statement("PR-05")
+def test_groups_preempt_and_are_preempted_with_no_gate_of_its_own(scenario: Scenario, difference: Difference) -> None:
+    without(scenario, *FURTHER, *([GATE] if difference("GenericWorkload is off as well") else []))
+    where = nodes(scenario, 1, 1, 1, 1)
+    single, whole = group_over(scenario, "single", where[:2], SINGLE), group_over(scenario, "all", where[2:], ALL)
+
+    preemptor = new_gang(scenario, "high", [[where[0]], [where[2]]])
+
+    sent_away(scenario, [single[0], *whole], preemptor.group)
+    stay(scenario, single[1])
+    assert GATE in gates(scenario)
+    assert FORMER not in gates(scenario)
+    with pytest.raises(InfrastructureError):
+        scenario.cluster.restart("kube-scheduler", gates={FORMER: True})
+    assert f"unrecognized feature gate: {FORMER}" in scenario.cluster.log("kube-scheduler")
+
+
+@pytest.mark.control("PR-05")
+def test_pods_of_a_gang_preempt_one_by_one_with_the_gate_off(scenario: Scenario) -> None:
+    without(scenario, *FURTHER, GATE)
+    left, right = nodes(scenario, 1, 1)
+    victim = placed(scenario, "left", "low", left)
+    spared = placed(scenario, "right", "middle", right)
+
+    reaching, stuck = new_gang(scenario, "middle", [[left], [right]]).members
+
+    sent_away(scenario, [victim], reaching)
+    scenario.wait(stuck, unscheduled())
+    stay(scenario, spared)
