@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from fake_driver.attachment import succeed
 from fake_driver.profiles import fabric
-from harness.kube.predicates import scheduled, unscheduled
+from harness.kube.predicates import unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.binding.arrange import ATTACHED, ONE_POLL, PENDING, POLL, consumer, report, still_waits, time_of, waiting
+from scenarios.binding.arrange import ATTACHED, ONE_POLL, PENDING, POLL, report, still_waits, time_of, waiting
 from scenarios.binding.configuration import (
     binding_timeout,
     document_example,
@@ -42,17 +41,6 @@ def test_limit_is_600_seconds_when_nobody_sets_one(scenario: Scenario, differenc
     held = waiting(scenario, scenario.driver(fabric(1), plugin=False))
     for _ in range(2):
         still_waits(scenario, held)
-
-
-@pytest.mark.control("BC-16")
-def test_no_timeout_when_the_device_is_attached_in_time(scenario: Scenario) -> None:
-    driver = scenario.driver(fabric(1), plugin=False)
-    driver.control.attach(succeed(delay=1))
-
-    made = consumer(scenario, driver)
-
-    scenario.wait(made.pod, scheduled(scenario.node), timeout=ONE_POLL)
-    assert GIVEN_UP not in {found.get("reason") for found in scenario.client.events(made.pod)}
 
 
 @alone

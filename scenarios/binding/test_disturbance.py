@@ -144,25 +144,27 @@ def away_from(nodes: tuple[str, ...], chosen: str | None) -> str:
 
 @bare_nodes
 @pytest.mark.statement("XD-53")
-def test_pod_goes_elsewhere_when_its_node_is_deleted_and_the_attaching_fails(
+def test_pod_goes_elsewhere_only_when_the_attaching_to_its_deleted_node_fails(
     scenario: Scenario, difference: Difference
 ) -> None:
     nodes = rack(scenario, 2)
-    driver = rack_driver(scenario)
-    held = waiting(scenario, driver, affinity=on_node(*nodes))
-    chosen = chosen_node(held.claim["status"]["allocation"])
+    driver = rack_driver(scenario, 2)
+    bad = waiting(scenario, driver, "bad", affinity=on_node(*nodes))
+    chosen = chosen_node(bad.claim["status"]["allocation"])
     assert chosen
-    if difference("it is the other node that is deleted"):
-        scenario.cluster.remove_bare_nodes([away_from(nodes, chosen)])
-    else:
-        scenario.cluster.remove_bare_nodes([chosen])
+    good = waiting(scenario, driver, "good", affinity=on_node(chosen))
+    other = away_from(nodes, chosen)
+    scenario.cluster.remove_bare_nodes([other if difference("it is the other node that is deleted") else chosen])
 
-    report(driver, held, {FAILED: "True"}, message="no such node")
+    report(driver, bad, {FAILED: "True"}, message="no such node")
+    report(driver, good, {ATTACHED: "True"})
 
-    scenario.wait_event(held.pod, GIVEN_UP, 'message="no such node"', timeout=ONE_POLL)
-    again = scenario.wait(held.claim, later_allocation(held.claim))
-    assert chosen_node(again["status"]["allocation"]) == away_from(nodes, chosen)
+    scenario.wait_event(bad.pod, GIVEN_UP, 'message="no such node"', timeout=ONE_POLL)
+    again = scenario.wait(bad.claim, later_allocation(bad.claim))
+    assert chosen_node(again["status"]["allocation"]) == other
     assert conditions(again) == []
+    # The scheduler does not look at the node again.
+    scenario.wait(good.pod, scheduled(chosen), timeout=ONE_POLL)
 
 
 @bare_nodes
@@ -178,23 +180,6 @@ def test_pod_stays_where_it_was_when_the_other_node_is_deleted(scenario: Scenari
 
     again = scenario.wait(held.claim, later_allocation(held.claim), timeout=ONE_POLL)
     assert chosen_node(again["status"]["allocation"]) == chosen
-
-
-@bare_nodes
-@pytest.mark.statement("XD-53")
-def test_attached_device_lets_the_pod_be_bound_to_a_node_that_is_gone(
-    scenario: Scenario, difference: Difference
-) -> None:
-    nodes = rack(scenario, 1)
-    driver = rack_driver(scenario)
-    held = waiting(scenario, driver, affinity=on_node(*nodes))
-    if not difference("the node stays"):
-        scenario.cluster.remove_bare_nodes(nodes)
-
-    report(driver, held, {ATTACHED: "True"})
-
-    scenario.wait(held.pod, scheduled(*nodes), timeout=ONE_POLL)
-    assert scenario.client.find("Node", *nodes) is None, "the node is there"
 
 
 # The device

@@ -48,6 +48,7 @@ def test_member_whose_device_fails_is_tried_again_alone(scenario: Scenario, diff
     scenario.wait(two.pod, scheduled(scenario.node), timeout=ONE_POLL)
 
 
+@pytest.mark.slow
 @pytest.mark.control("XD-55")
 def test_gang_is_bound_when_all_devices_are_attached(scenario: Scenario) -> None:
     driver = scenario.driver(fabric(2), plugin=False)

@@ -9,7 +9,7 @@ from harness.kube.builders import on_node
 from harness.kube.predicates import scheduled, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.binding.arrange import ATTACHED, ONE_POLL, conditions, consumer, report, time_of, waiting
+from scenarios.binding.arrange import ATTACHED, ONE_POLL, conditions, consumer, time_of, waiting
 
 HOSTNAME = "kubernetes.io/hostname"
 
@@ -37,8 +37,6 @@ def test_claim_names_the_chosen_node(scenario: Scenario, difference: Difference)
     assert held.claim["status"]["allocation"]["nodeSelector"] == {
         "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
     }
-    report(driver, held, {ATTACHED: "True"})
-    scenario.wait(held.pod, scheduled(node), timeout=ONE_POLL)
 
 
 @pytest.mark.control("BC-11", "BC-13")

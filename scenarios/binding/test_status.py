@@ -75,10 +75,10 @@ def test_only_conditions_of_the_claim_count(scenario: Scenario, difference: Diff
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
 
 
-@pytest.mark.control("BC-14")
+@pytest.mark.control("BC-14", "BC-15")
 @pytest.mark.needs("kubelet")
-def test_conditions_of_the_pod_do_not_count_and_the_claim_has_none_of_its_own(scenario: Scenario) -> None:
-    driver = scenario.driver(fabric(1), plugin=False)
+def test_conditions_of_the_pod_do_not_count_and_nobody_writes_them_into_the_claim(scenario: Scenario) -> None:
+    driver = scenario.driver(fabric(1))
     held = waiting(scenario, driver)
 
     set_on_pod(scenario, held)
@@ -88,6 +88,7 @@ def test_conditions_of_the_pod_do_not_count_and_the_claim_has_none_of_its_own(sc
 
     assert 'unknown field "status.conditions"' in error.message
     still_waits(scenario, held)
+    assert conditions(scenario.get(held.claim)) == []
 
 
 def set_on_pod(scenario: Scenario, held: Consumer) -> None:
@@ -108,16 +109,6 @@ def test_controller_writes_conditions_with_all_five_fields(scenario: Scenario, d
 
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
     assert conditions(scenario.get(held.claim)) == [condition]
-
-
-@pytest.mark.control("BC-15")
-@pytest.mark.needs("kubelet")
-def test_nobody_else_writes_conditions(scenario: Scenario) -> None:
-    held = waiting(scenario, scenario.driver(fabric(1)))
-
-    still_waits(scenario, held)
-
-    assert conditions(scenario.get(held.claim)) == []
 
 
 @pytest.mark.statement("BC-15")
@@ -147,14 +138,3 @@ def test_observed_generation_does_not_matter(scenario: Scenario, difference: Dif
 
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
     assert [found["observedGeneration"] for found in conditions(scenario.get(held.claim))] == [3]
-
-
-@pytest.mark.control("XD-56")
-@pytest.mark.needs("kubelet")
-def test_later_generation_does_not_make_up_for_the_status(scenario: Scenario) -> None:
-    driver = scenario.driver(fabric(1), plugin=False)
-    held = waiting(scenario, driver)
-
-    apply(scenario.client, driver, held.claim, written(ATTACHED, status="False", observedGeneration=99))
-
-    still_waits(scenario, held)

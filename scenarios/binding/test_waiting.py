@@ -25,7 +25,10 @@ from scenarios.binding.arrange import (
     time_of,
     waiting,
 )
+from scenarios.binding.controller import apply, written
 
+#: How many allocations a scheduler profile has waited for, by the outcome.
+ALLOCATIONS = "scheduler_dra_bindingconditions_allocations_total"
 INITIALIZED = "DeviceInitialized"
 
 
@@ -74,6 +77,7 @@ def test_scheduler_waits_in_prebind_and_goes_on_with_other_pods(scenario: Scenar
     report(driver, held, {ATTACHED: "True"})
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
     assert scenario.scheduler_metric(DURATION, driver=driver.name, status="success") == 1
+    assert scenario.scheduler_metric(ALLOCATIONS, driver=driver.name, status="success") == 1
 
 
 @pytest.mark.control("BC-02")
@@ -157,14 +161,17 @@ def test_pod_is_bound_when_all_listed_types_are_true(scenario: Scenario, differe
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
 
 
-@pytest.mark.control("BC-07", "BC-08")
+@pytest.mark.control("BC-07", "BC-08", "XD-56")
 @pytest.mark.needs("kubelet")
 def test_pod_is_held_back_while_a_listed_type_is_false_unknown_or_missing(scenario: Scenario) -> None:
-    driver = scenario.driver(fabric(3, conditions=[ATTACHED, INITIALIZED]), plugin=False)
-    false, unknown, missing = (waiting(scenario, driver, name) for name in ("false", "unknown", "missing"))
+    driver = scenario.driver(fabric(4, conditions=[ATTACHED, INITIALIZED]), plugin=False)
+    names = ("false", "unknown", "missing", "of-a-later-generation")
+    false, unknown, missing, later = (waiting(scenario, driver, name) for name in names)
 
     report(driver, false, {ATTACHED: "True", INITIALIZED: "False"})
     report(driver, unknown, {ATTACHED: "True", INITIALIZED: "Unknown"})
     report(driver, missing, {ATTACHED: "True", "DeviceIsWarm": "True"})
+    newest = written(INITIALIZED, status="False", observedGeneration=99)
+    apply(scenario.client, driver, later.claim, written(ATTACHED), newest)
 
-    still_waits(scenario, false, unknown, missing)
+    still_waits(scenario, false, unknown, missing, later)
