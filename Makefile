@@ -17,7 +17,7 @@ CLUSTER := --provider $(PROVIDER) $(if $(K8S),--k8s $(K8S))
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup e2e test lint unit smoke controls soak matrix up down reap bench lock protos engine engine-stop node-image
+.PHONY: help setup e2e test lint unit smoke controls soak matrix up down reap bench lock protos driver-image engine engine-stop node-image
 
 help: ## what there is
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -67,6 +67,9 @@ down: setup ## remove it (RUN=… only that one)
 reap: setup ## remove whatever a killed run left behind
 	$(PY) -m harness reap $(ARGS)
 
+driver-image: setup ## the image of the fake driver's Pods, for kind clusters
+	$(PY) -m harness driver-image
+
 engine: setup ## a private Docker engine for kind clusters, where Docker is installed but not running
 	$(PY) -m harness engine
 
@@ -82,6 +85,9 @@ bench: setup ## start-up, overhead and wake-up times, with plots
 lock: setup ## lock the dependencies anew
 	$(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
 	  --no-emit-trusted-host --no-emit-find-links --group dev --output-file requirements.lock pyproject.toml
+	$(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
+	  --no-emit-trusted-host --no-emit-find-links --constraint requirements.lock \
+	  --output-file fake_driver/deploy/requirements.txt fake_driver/deploy/requirements.in
 
 protos: setup ## generate the messages of CRI and DRA anew
 	$(PY) -m fake_driver.protos.generate

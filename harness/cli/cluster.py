@@ -5,6 +5,7 @@ from pathlib import Path
 
 import yaml
 
+from harness import drivers
 from harness.cli import options
 from harness.cli.command import Commands
 from harness.cli.progress import Progress
@@ -33,13 +34,14 @@ def _up(chosen: argparse.Namespace) -> int:
     tell = Progress()
     tell(f"programs of Kubernetes {order.release.version}")
     kubectl = order.fetch("kubectl")["kubectl"]
+    drivers.prepare(order.provider, order.driver_image, tell)
     run = Run.create()
     try:
         tell(f"cluster with profile {order.profile.name}")
         cluster = order.pool(run).shared(order.profile)
         tell(f"driver {DRIVER} with {GPUS} GPUs on each of {', '.join(cluster.kubelet_nodes()) or 'no nodes'}")
         client = Client(cluster.kubeconfig, cluster.release)
-        detached.start(cluster, client, DRIVER, [{"profile": "gpus", "count": GPUS}])
+        detached.start(cluster, client, DRIVER, [{"profile": "gpus", "count": GPUS}], order.driver_image)
         example = _write_example(run, cluster, client)
         run.keep()
     except BaseException:

@@ -24,6 +24,7 @@ class Order:
     components: Components
     arguments: tuple[str, ...]
     """The same, as pytest takes it; it knows no number of nodes."""
+    driver_image: str | None
 
     def pool(self, run: Run) -> Pool:
         """Where a run gets such clusters."""
@@ -42,6 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", default="features", help="a name in kind-configs/, or a kind Cluster file")
     parser.add_argument("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="another program")
     parser.add_argument("--component-arg", action="append", default=[], metavar="NAME=FLAG", help="one more flag")
+    parser.add_argument("--driver-image", metavar="REF", help="image of the fake driver's Pods, where it runs in Pods")
     parser.add_argument("--nodes", type=int, metavar="N", help="nodes with a kubelet (those of the profile)")
 
 
@@ -62,5 +64,6 @@ def read(chosen: argparse.Namespace) -> Order:
         f"--profile={chosen.profile}",
         *(f"--component={value}" for value in chosen.component),
         *(f"--component-arg={value}" for value in chosen.component_arg),
+        *([f"--driver-image={chosen.driver_image}"] if chosen.driver_image else []),
     )
-    return Order(chosen.provider, release, wanted, components, arguments)
+    return Order(chosen.provider, release, wanted, components, arguments, chosen.driver_image)

@@ -37,6 +37,12 @@ class Deployment:
         self.plugins: dict[str, Part] = {node: steering.part("plugin", _PLUGIN_PORT, node) for node in nodes}
 
 
+def prepare(provider: str, reference: str | None, tell: image.Tell) -> None:
+    """Have the image of the driver's Pods ready, before clusters wait for it. Raises as `image.choose`."""
+    if provider == "kind":
+        image.choose(engine.require().client(), reference, tell)
+
+
 def ensure(cluster: ImageCluster, client: Client, reference: str | None = None) -> Deployment:
     """The driver's deployment; whoever comes first makes it, with the image `reference` or one of our own.
 
@@ -60,7 +66,7 @@ def _token(client: Client) -> str:
 
 
 def _deploy(cluster: ImageCluster, client: Client, reference: str | None) -> str:
-    chosen = reference or image.ensure(engine.require().client())
+    chosen = image.choose(engine.require().client(), reference)
     cluster.load_image(chosen)
     token = secrets.token_urlsafe(32)
     client.apply(manifests.namespace())

@@ -24,15 +24,24 @@ _BASE = "python:3.11-slim-bookworm"
 _PYTHON = "3.11"
 
 #: The base where none does: no more of Debian than its Python needs, and nothing of it is run while it is made.
-_OWN_BASE = "dra-e2e.local/python:3.11-bookworm"
 _SUITE = "bookworm"
-_PACKAGES = ("python3.11-minimal", "libpython3.11-stdlib")
+_PACKAGES = ("python3.11-minimal", "libpython3.11-stdlib", "libstdc++6")
+_OWN_BASE = f"dra-e2e.local/python:3.11-{_SUITE}-{hashlib.sha256(' '.join(_PACKAGES).encode()).hexdigest()[:8]}"
 
 _CONTENT = "dra-e2e/content"
 _SOURCE = Path(fake_driver.__file__).resolve().parent
 _DEPLOY = _SOURCE / "deploy"
 
 Tell = Callable[[str], None]
+
+
+def choose(engine: docker.DockerClient, reference: str | None, tell: Tell = lambda _: None) -> str:
+    """The user's image, or without one that of `ensure`. Raises UsageError when the engine does not have it."""
+    if reference is None:
+        return ensure(engine, tell)
+    if not _has_any(engine, reference):
+        raise UsageError(f"the Docker engine has no image {reference}: pull, load or build it first")
+    return reference
 
 
 def ensure(engine: docker.DockerClient, tell: Tell = lambda _: None) -> str:
@@ -71,7 +80,7 @@ def _files() -> Iterator[tuple[str, Path]]:
 
 
 def _digest() -> str:
-    digest = hashlib.sha256(f"{_BASE} {_OWN_BASE} {_PACKAGES}".encode())
+    digest = hashlib.sha256(f"{_BASE} {_OWN_BASE}".encode())
     for name, path in _files():
         digest.update(f"\0{name}\0".encode() + path.read_bytes())
     return digest.hexdigest()

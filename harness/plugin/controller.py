@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness import programs, releases
+from harness import drivers, programs, releases
 from harness.clusters import providers, reaper
 from harness.clusters.local.cluster import PROGRAMS
 from harness.clusters.run import Run
@@ -84,6 +84,9 @@ class Controller:
         for notice in providers.prepare(self._options.provider, self._options.release):
             print(f"dra-e2e: {notice}", file=sys.stderr)
             self._warnings.append(notice)
+        drivers.prepare(
+            self._options.provider, self._options.driver_image, lambda text: print(f"dra-e2e: {text}", file=sys.stderr)
+        )
         # kubectl: some scenarios do what a document tells its reader to type.
         wanted = [name for name in (*PROGRAMS, "kubectl") if name not in self._options.components.replacements]
         programs.get_all(wanted, self._options.release)
@@ -228,3 +231,7 @@ class Controller:
         if self._run is not None and self._run.directory.exists() and not self._options.keep_cluster:
             with contextlib.suppress(HarnessError):
                 reaper.remove(self._run)
+
+
+def _tell(text: str) -> None:
+    print(f"dra-e2e: {text}", file=sys.stderr)

@@ -32,6 +32,7 @@ class Options:
     keep_cluster: bool
     time_factor: float
     reports: Path
+    driver_image: str | None
 
 
 def add(parser: pytest.Parser) -> None:
@@ -43,6 +44,7 @@ def add(parser: pytest.Parser) -> None:
     group.addoption("--statement", default=None, metavar="ID,GROUP", help="only these statements or groups")
     group.addoption("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="replace a program")
     group.addoption("--component-arg", action="append", default=[], metavar="NAME=FLAG", help="add a flag to a program")
+    group.addoption("--driver-image", default=None, metavar="REF", help="image of the driver's Pods, where it has Pods")
     group.addoption("--controls", action="store_true", help="apply each control's difference: every scenario must fail")
     group.addoption("--rounds", type=int, default=1, metavar="N", help="run every scenario N times, in random order")
     group.addoption("--seed", type=int, default=None, help="seed of the random order (printed)")
@@ -71,6 +73,7 @@ def read(config: pytest.Config) -> Options:
         keep_cluster=config.getoption("keep_cluster"),
         time_factor=_positive("--time-factor", config.getoption("time_factor")),
         reports=_directory("--reports", config.getoption("reports")),
+        driver_image=config.getoption("driver_image"),
     )
 
 

@@ -89,10 +89,9 @@ class Worker:
             self._places[profile.key] = self._attach(self._pool.shared(profile))
         return self._places[profile.key]
 
-    @staticmethod
-    def _attach(cluster: Cluster) -> Place:
+    def _attach(self, cluster: Cluster) -> Place:
         client = Client(cluster.kubeconfig, cluster.release)
-        return Place(cluster, client, DriverHost(cluster, client))
+        return Place(cluster, client, DriverHost(cluster, client, self.options.driver_image))
 
     def close(self) -> list[str]:
         """Wait until every scenario has left; returns what went wrong with that, a line each."""
