@@ -84,9 +84,7 @@ class Controller:
         for notice in providers.prepare(self._options.provider, self._options.release):
             print(f"dra-e2e: {notice}", file=sys.stderr)
             self._warnings.append(notice)
-        drivers.prepare(
-            self._options.provider, self._options.driver_image, lambda text: print(f"dra-e2e: {text}", file=sys.stderr)
-        )
+        drivers.prepare(self._options.provider, self._options.driver_image, _tell)
         # kubectl: some scenarios do what a document tells its reader to type.
         wanted = [name for name in (*PROGRAMS, "kubectl") if name not in self._options.components.replacements]
         programs.get_all(wanted, self._options.release)
