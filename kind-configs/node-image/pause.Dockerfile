@@ -2,5 +2,5 @@
 ARG BASE
 FROM ${BASE} AS base
 FROM scratch
-COPY --from=base /bin/busybox /pause
-ENTRYPOINT ["/pause", "sleep", "infinity"]
+COPY --from=base /bin/busybox /busybox
+ENTRYPOINT ["/busybox", "sleep", "infinity"]

@@ -54,7 +54,7 @@ def containers(engine: Engine, kind_name: str) -> list[Container]:
 def clusters(engine: Engine) -> list[str]:
     """The names of all clusters of the harness, whoever's, by which kind knows them."""
     found = engine.client().containers.list(all=True, sparse=True, filters={"label": CLUSTER_LABEL})
-    return sorted({name for each in found if (name := each.labels[CLUSTER_LABEL]).startswith(f"{_PREFIX}-")})
+    return sorted({name for each in found if (name := each.attrs["Labels"][CLUSTER_LABEL]).startswith(f"{_PREFIX}-")})
 
 
 def remove_cluster(engine: Engine, kind_name: str) -> None:
@@ -109,8 +109,8 @@ def _remove_containers(client: docker.DockerClient, of_ours: Callable[[str], boo
 def _remove_once(client: docker.DockerClient, of_ours: Callable[[str], bool]) -> list[str]:
     """Ask for the removal of all of ours; returns the names of those there were."""
     found = client.containers.list(all=True, sparse=True, filters={"label": CLUSTER_LABEL})
-    ours = [container for container in found if of_ours(container.labels[CLUSTER_LABEL])]
+    ours = [container for container in found if of_ours(container.attrs["Labels"][CLUSTER_LABEL])]
     for container in ours:
         with suppress(NotFound):
             container.remove(force=True, v=True)
-    return [str(container.name) for container in ours]
+    return [str(container.id) for container in ours]
