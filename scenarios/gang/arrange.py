@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from harness.clusters.protocol import BareNode
 from harness.drivers import Driver
@@ -134,7 +134,7 @@ def none_placed(scenario: Scenario, made: Gang, *, could: int, of: int) -> Objec
     assert says(group), f"the group was placed: {told(scenario, made.group)}"
     scenario.waiter.wait_any("Pod", all_of(unschedulable(), len(made.pods)), label_selector=made.selector)
     assert_unbound(scenario, made.selector)
-    scenario.note(f"{made.group['metadata']['name']} is held for resources: {told(scenario, made.group)}")
+    note_held(scenario, made.group["metadata"]["name"], "resources", told(scenario, made.group))
     return group
 
 
@@ -185,7 +185,13 @@ def held_for_quorum(scenario: Scenario, held: Sequence[Object]) -> None:
     what = f"GangScheduling keeps back {len(held)} Pods of {scenario.scheduler_name}"
     scenario.waiter.poll(read, lambda count: count == len(held), what, SOON)
     no_trace(scenario, held)
-    scenario.note(f"{', '.join(each['metadata']['name'] for each in held)}: held for quorum")
+    job = held[0]["spec"]["schedulingGroup"]["podGroupName"]
+    note_held(scenario, job, "quorum", f"{len(held)} Pods kept back by GangScheduling, none tried")
+
+
+def note_held(scenario: Scenario, name: str, lacks: Literal["quorum", "resources"], text: str) -> None:
+    """Tell in the report what a held gang lacks, by what the cluster says of it."""
+    scenario.note(f"gang {name} is held for {lacks}: {text}")
 
 
 def told(scenario: Scenario, group: Object) -> str:

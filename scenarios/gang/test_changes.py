@@ -35,6 +35,7 @@ from scenarios.gang.arrange import (
     room,
     set_min_count,
 )
+from scenarios.preemption.arrange import refusal
 from scenarios.taint.seen import slices_seen
 
 pytestmark = pytest.mark.needs("bare-nodes")
@@ -129,11 +130,17 @@ def test_deleted_group_without_pods_is_gone(scenario: Scenario) -> None:
     scenario.delete(group)
 
 
+def priority_of_ten(scenario: Scenario) -> str:
+    """The name of a PriorityClass that the API server knows."""
+    name = str(scenario.create(priority_class(scenario.namespace, 10))["metadata"]["name"])
+    scenario.waiter.poll(lambda: refusal(scenario, name), lambda text: not text, "the API server knows the class")
+    return name
+
+
 @pytest.mark.statement("XD-24")
 def test_pods_of_another_priority_than_their_group_are_not_placed(scenario: Scenario, difference: Difference) -> None:
     room(scenario, 2)
-    high = scenario.create(priority_class(scenario.namespace, 10, preemption_policy="PreemptLowerPriority"))
-    name = high["metadata"]["name"]
+    name = priority_of_ten(scenario)
     both = difference("group and Pods are of one priority")
     group = scenario.create(pod_group("workers", gang(2), priority_class=name if both else None))
 
@@ -152,8 +159,7 @@ def test_pods_of_another_priority_than_their_group_are_not_placed(scenario: Scen
 @pytest.mark.control("XD-24")
 def test_pods_of_the_priority_of_their_group_are_placed(scenario: Scenario) -> None:
     room(scenario, 2)
-    high = scenario.create(priority_class(scenario.namespace, 10))
-    name = high["metadata"]["name"]
+    name = priority_of_ten(scenario)
     group = scenario.create(pod_group("workers", gang(2), priority_class=name))
     assert group["spec"]["priority"] == 10
 
