@@ -17,7 +17,7 @@ from harness.kube.predicates import (
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import JOB, Gang, bound, member, placed, room
+from scenarios.gang.arrange import JOB, SOON, Gang, bound, member, placed, room
 from scenarios.taint.seen import slices_seen
 
 pytestmark = pytest.mark.needs("bare-nodes")
@@ -56,6 +56,7 @@ def test_more_than_256_pods_share_the_claim_of_their_group(scenario: Scenario, d
         return member(scenario, "workers", number, group=group, claims={SHARED: own})
 
     scenario.wait(create(0), scheduled(node))
+    scenario.wait(own, allocated() & reserved_for(group), SOON)
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(create, range(1, MOST + 1)))
 
