@@ -1,8 +1,8 @@
-"""Children have their minCount, parents their minGroupCount (CP-02, CP-03), on two levels and more (XD-30, XD-32)."""
+"""Children have their minCount, parents their minGroupCount (CP-02, CP-03, XD-30, XD-32, XD-37)."""
 
 import pytest
 
-from harness.kube.predicates import condition, initially_scheduled
+from harness.kube.predicates import any_of, initially_scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.composite.tree import (
@@ -38,15 +38,10 @@ def test_child_that_finds_gpus_is_placed_where_one_is_enough(scenario: Scenario)
     composite(scenario, "root", min_group_count=1)
     children = [child(scenario, "left", "root"), child(scenario, "right", "root")]
 
-    winner, loser = sorted(children, key=lambda each: not settled_as_placed(scenario, each))
-
+    scenario.waiter.wait_any("PodGroup", any_of(initially_scheduled()), timeout=15)
+    winner, loser = sorted(children, key=lambda each: not initially_scheduled()(scenario.get(each.group)))
     placed(scenario, winner)
     refused(scenario, loser)
-
-
-def settled_as_placed(scenario: Scenario, each: Child) -> bool:
-    """What the scheduler says of the group."""
-    return initially_scheduled()(scenario.wait(each.group, condition("PodGroupInitiallyScheduled")))
 
 
 @pytest.mark.statement("CP-03")
@@ -90,6 +85,32 @@ def test_tree_of_two_levels_is_placed_as_one(scenario: Scenario) -> None:
     family = [child(scenario, "first", "inner"), child(scenario, "second", "inner"), child(scenario, "outer", "root")]
 
     placed(scenario, *family)
+
+
+@pytest.mark.statement("XD-37")
+def test_surplus_child_takes_what_a_later_one_needs(scenario: Scenario, difference: Difference) -> None:
+    # Of children created within one second the names decide.
+    inner, outer = ("b", "a") if difference("the child that needs them comes first") else ("a", "b")
+
+    refused(scenario, *surplus(scenario, inner, outer))
+
+
+@pytest.mark.control("XD-37")
+def test_surplus_child_is_left_out_when_it_comes_last(scenario: Scenario) -> None:
+    needed, surplus_one, outer = surplus(scenario, inner="b", outer="a")
+
+    placed(scenario, needed, outer)
+    refused(scenario, surplus_one)
+
+
+def surplus(scenario: Scenario, inner: str, outer: str) -> tuple[Child, Child, Child]:
+    """A gang that must be placed beside one of two others, and GPUs for two of the three, created in order of names."""
+    free_gpus(scenario, 5)
+    composite(scenario, "root", min_group_count=2)
+    last = child(scenario, outer, "root") if outer < inner else None
+    composite(scenario, inner, min_group_count=1, parent="root")
+    needed, spare = child(scenario, "inner-0", inner), child(scenario, "inner-1", inner)
+    return needed, spare, last or child(scenario, outer, "root")
 
 
 @pytest.mark.statement("XD-32")

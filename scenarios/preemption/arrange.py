@@ -9,12 +9,16 @@ from dataclasses import dataclass
 
 from harness.clusters.protocol import BareNode
 from harness.kube import ApiError
-from harness.kube.builders import gang, on_node, pod, pod_group, priority_class
+from harness.kube.builders import basic, gang, on_node, pod, pod_group, priority_class
 from harness.kube.predicates import scheduled, terminating
 from harness.plugin.scenario import TIMEOUT, Object, Scenario
 
 #: The classes of a scenario. Patient Pods have the high priority, too, but never preempt.
 PRIORITIES = {"patient": 3000, "low": 1000, "middle": 2000, "high": 3000}
+
+#: How the Pods of a group can be preempted: each for itself, or all together.
+SINGLE: Object = {"single": {}}
+ALL: Object = {"all": {}}
 
 FORBIDDEN = 403
 
@@ -111,6 +115,12 @@ def new_gang(scenario: Scenario, priority: str, where: Sequence[Sequence[str]], 
     ]
     scenario.client.patch(gated, {"spec": {"schedulingGates": None}})
     return Gang(group, [gated, *members])
+
+
+def group_over(scenario: Scenario, name: str, where: Sequence[str], mode: Object | None) -> list[Object]:
+    """The Pods of a group of low priority with that disruptionMode, one on each of these nodes."""
+    group = scenario.create(pod_group(name, basic(), priority_class=of(scenario, "low"), disruption_mode=mode))
+    return [placed(scenario, f"{name}-{number}", "low", node, group=group) for number, node in enumerate(where)]
 
 
 def ending(scenario: Scenario, victim: Object) -> Object:

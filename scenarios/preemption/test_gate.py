@@ -7,8 +7,7 @@ from harness.kube import metrics
 from harness.kube.predicates import unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.preemption.arrange import new_gang, nodes, placed, sent_away, stay
-from scenarios.preemption.test_victims import ALL, SINGLE, group_over
+from scenarios.preemption.arrange import ALL, SINGLE, group_over, new_gang, nodes, placed, sent_away, stay
 
 GATE = "GenericWorkload"
 

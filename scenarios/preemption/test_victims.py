@@ -8,18 +8,21 @@ from harness.kube.builders import basic, composite_pod_group, gang_of_groups, po
 from harness.kube.predicates import scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.preemption.arrange import AT_ONCE, new, new_gang, nodes, of, placed, sent_away, stay
-
-SINGLE: Object = {"single": {}}
-ALL: Object = {"all": {}}
+from scenarios.preemption.arrange import (
+    ALL,
+    AT_ONCE,
+    SINGLE,
+    group_over,
+    new,
+    new_gang,
+    nodes,
+    of,
+    placed,
+    sent_away,
+    stay,
+)
 
 WORKLOAD = workload_ref("training", "worker")
-
-
-def group_over(scenario: Scenario, name: str, where: Sequence[str], mode: Object | None) -> list[Object]:
-    """The Pods of a group of low priority with that disruptionMode, one on each of these nodes."""
-    group = scenario.create(pod_group(name, basic(), priority_class=of(scenario, "low"), disruption_mode=mode))
-    return [placed(scenario, f"{name}-{number}", "low", node, group=group) for number, node in enumerate(where)]
 
 
 @pytest.mark.statement("PR-04")

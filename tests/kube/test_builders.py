@@ -56,3 +56,33 @@ def test_a_deployments_pods_carry_its_selector_and_the_pod_is_left_alone() -> No
     assert built["spec"]["template"]["metadata"]["labels"] == {"k": "v", "app": "d"}
     assert built["spec"]["template"]["spec"]["restartPolicy"] == "Always"
     assert template["spec"]["restartPolicy"] == "Never"
+
+
+def test_a_composite_template_holds_its_children() -> None:
+    leaf = b.pod_group_template("leaf", b.gang(2))
+    inner = b.composite_pod_group_template("inner", b.gang_of_groups(1), groups=[leaf])
+    root = b.composite_pod_group_template("root", b.gang_of_groups(1), composites=[inner])
+    assert b.workload("w", composites=[root])["spec"] == {
+        "compositePodGroupTemplates": [
+            {
+                "name": "root",
+                "schedulingPolicy": {"gang": {"minGroupCount": 1}},
+                "compositePodGroupTemplates": [
+                    {
+                        "name": "inner",
+                        "schedulingPolicy": {"gang": {"minGroupCount": 1}},
+                        "podGroupTemplates": [{"name": "leaf", "schedulingPolicy": {"gang": {"minCount": 2}}}],
+                    }
+                ],
+            }
+        ]
+    }
+
+
+def test_a_composite_names_its_parent_and_its_template() -> None:
+    made = b.composite_pod_group("inner", b.basic(), b.workload_ref("w", "inner"), parent="root")
+    assert made["spec"] == {
+        "parentCompositePodGroupName": "root",
+        "workloadRef": {"workloadName": "w", "templateName": "inner"},
+        "schedulingPolicy": {"basic": {}},
+    }
