@@ -14,12 +14,13 @@ GATE = "GenericWorkload"
 #: What preemption by groups was behind in the release before.
 FORMER = "WorkloadAwarePreemption"
 
-#: All that builds on groups of Pods in the scheduler.
+#: All that builds on it, as far as the profile has it on.
 FURTHER = (
     "CompositePodGroup",
     "DRAWorkloadResourceClaims",
     "PodGroupPreemptionPolicy",
     "TopologyAwareWorkloadScheduling",
+    "WorkloadWithJob",
 )
 
 pytestmark = [pytest.mark.exclusive("cluster"), pytest.mark.needs("restart")]
