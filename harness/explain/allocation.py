@@ -57,6 +57,7 @@ def _unmet(request: Wanted, judged: Sequence[Judged], devices: Inventory, nodes:
             Finding(
                 "claim-too-large",
                 f"{request} asks for {request.count} devices, a claim can have {LIMIT}",
+                (f"count: {request.count}",),
                 remedy="spread the devices over several claims",
             )
         ]
@@ -136,6 +137,7 @@ def _together(demand: Demand, met: Sequence[tuple[Wanted, list[Judged]]], nodes:
                 "devices-too-few",
                 f"{demand.owner} needs {needed} devices at once, no node has more than"
                 f" {max(distinct_devices, default=0)} free ones that fit",
+                tuple(f"{request.name}: {request.count}" for request, _ in met),
                 remedy="ask for fewer devices, or free some",
             )
         ]

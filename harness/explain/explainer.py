@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from harness.errors import UsageError
 from harness.explain import render, snapshot, subjects
 from harness.explain.model import Explanation
+from harness.explain.placed import placed, waits
 from harness.explain.pods import explain_pod
 from harness.explain.snapshot import Snapshot
 from harness.kube.client import Client
@@ -78,6 +79,17 @@ class Explainer:
             return self._explain(client, obj)
         except Exception as error:  # whatever it is must not hide the timeout that is to be explained
             return f"none: {type(error).__name__}: {error}"
+
+    def remark(self, client: Client, obj: Obj) -> str:
+        """What an observation of the object is worth telling beside: a Pod's node, devices and group, or why it waits.
+
+        Empty where there is nothing to tell. Never raises: the observation counts, not the remark.
+        """
+        try:
+            why = self._explain(client, obj) if waits(obj) else None
+            return f"waits because of {why}" if why else placed(client, obj)
+        except Exception as error:  # as above
+            return f"no more is known: {type(error).__name__}: {error}"
 
     @staticmethod
     def _explain(client: Client, obj: Obj) -> str | None:

@@ -23,8 +23,8 @@ def unknown(snapshot: Snapshot, pod: Obj, nodes: Sequence[Obj]) -> list[Finding]
             (f"no node has {name} in status.allocatable", f"no DeviceClass has extendedResourceName {name}"),
             f"create a DeviceClass with extendedResourceName {name}, or start the device plugin that offers it",
         )
-        for name in _asked(pod)
-        if not _offered(nodes, name) and _class_of(snapshot, name) is None
+        for name in asked(pod)
+        if not offered(nodes, name) and _class_of(snapshot, name) is None
     ]
 
 
@@ -33,25 +33,27 @@ def demands(snapshot: Snapshot, pod: Obj, nodes: Sequence[Obj]) -> list[Demand]:
     if (pod.get("status") or {}).get("extendedResourceClaimStatus"):
         return []
     found = []
-    for name, count in _asked(pod).items():
+    for name, count in asked(pod).items():
         device_class = _class_of(snapshot, name)
-        if device_class and not _offered(nodes, name):
+        if device_class and not offered(nodes, name):
             exactly = {"deviceClassName": device_class, "count": count}
             spec = {"devices": {"requests": [{"name": name, "exactly": exactly}]}}
             found.append(Demand(f"Pod {pod['metadata']['namespace']}/{pod['metadata']['name']}", spec))
     return found
 
 
-def _asked(pod: Obj) -> dict[str, int]:
-    asked: dict[str, int] = {}
+def asked(pod: Obj) -> dict[str, int]:
+    """The extended resources that the Pod's containers ask for."""
+    total: dict[str, int] = {}
     for container in pod["spec"]["containers"]:
         for name, quantity in ((container.get("resources") or {}).get("requests") or {}).items():
             if "/" in name and amount(quantity):
-                asked[name] = asked.get(name, 0) + int(amount(quantity))
-    return asked
+                total[name] = total.get(name, 0) + int(amount(quantity))
+    return total
 
 
-def _offered(nodes: Sequence[Obj], name: str) -> bool:
+def offered(nodes: Sequence[Obj], name: str) -> bool:
+    """Whether a node has the resource by itself, as device plugins make it have it."""
     return any(amount((node["status"].get("allocatable") or {}).get(name, 0)) for node in nodes)
 
 

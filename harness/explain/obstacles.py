@@ -24,7 +24,7 @@ _WORDS: Mapping[Kind, tuple[str, str]] = {
     "taken": ("taken", "delete a Pod that uses one, or add devices"),
     "capacity": ("without enough capacity left", "delete a Pod that shares one, or ask for less"),
     "capacity-small": ("too small", "ask for less capacity, or add larger devices"),
-    "counters": ("short of what they share with devices in use", "delete a Pod that uses a part, or ask for less"),
+    "counters": ("short of counters that devices in use share", "delete a Pod that uses a part, or ask for less"),
 }  # fmt: skip
 
 

@@ -179,7 +179,9 @@ def _shared_capacity(request: Wanted, device: Device) -> Iterable[Obstacle]:
 def _counters(device: Device, devices: Inventory) -> Iterable[Obstacle]:
     siblings = [each for each in devices.devices if each.pool == device.pool and each.holds]
     for consumption in device.spec.get("consumesCounters") or ():
-        group = device.pool.counters.get(consumption["counterSet"]) or {}
+        group = device.pool.counters.get(consumption["counterSet"])
+        if group is None:  # the pool is invalid, which is told apart
+            continue
         for name, counter in consumption["counters"].items():
             used = [(each, part) for each in siblings if (part := _consumed(each, consumption["counterSet"], name))]
             left = amount(group.get(name, 0)) - sum((part for _, part in used), Decimal())

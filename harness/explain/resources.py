@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from harness.explain.amounts import amount, show
 from harness.explain.claims import present
+from harness.explain.extended import offered
 from harness.explain.inventory import Device, inventory
 from harness.explain.messages import last_word
 from harness.explain.model import Finding
@@ -22,7 +23,9 @@ _NODES_SHOWN = 4
 def short_of(snapshot: Snapshot, pod: Obj) -> list[Finding]:
     """The resources of which the scheduler says that nodes have too little."""
     names = sorted(set(re.findall(r"Insufficient ([\w./-]+[\w])", last_word(pod).message)))
-    return [_short_of(snapshot, pod, name) for name in names]
+    nodes = snapshot.all("Node")
+    # What no node offers by itself is a matter of devices.
+    return [_short_of(snapshot, pod, name) for name in names if "/" not in name or offered(nodes, name)]
 
 
 def _short_of(snapshot: Snapshot, pod: Obj, name: str) -> Finding:
@@ -34,7 +37,7 @@ def _short_of(snapshot: Snapshot, pod: Obj, name: str) -> Finding:
     with_devices = f" and {show(devices)} for its devices" if devices else ""
     return Finding(
         "node-resources-for-devices" if devices else "node-resources",
-        f"no node has {name} enough left: the Pod needs {show(own)}{with_devices}",
+        f"no node has enough {name} left: the Pod needs {show(own)}{with_devices}",
         (last_word(pod).fact, *facts),
         f"ask for less {name}, delete a Pod that uses it, or add a node",
     )

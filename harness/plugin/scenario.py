@@ -10,11 +10,13 @@ from fake_driver.inventory import Pool, place
 from harness.clusters.protocol import BareNode, Cluster
 from harness.drivers import Driver, DriverHost
 from harness.evidence import Recorder, name_of
+from harness.explain import Explainer
 from harness.kube import Client, Waiter, builders, metrics
 from harness.kube.barrier import Barrier
 from harness.kube.builders import DEFAULT_IMAGE
 from harness.kube.predicates import Predicate, exists
 from harness.kube.resources import resource
+from harness.plugin.observer import ExplainingObserver
 from harness.releases import Release
 
 Object = dict[str, Any]
@@ -42,7 +44,9 @@ class Scenario:
         self._cluster = cluster
         self._client = client.in_namespace(self.namespace)
         self.recorder = Recorder()
-        self.waiter = Waiter(self.client, observer=self.recorder, time_factor=time_factor)
+        explainer = Explainer()
+        observer = ExplainingObserver(self._client, self.recorder, explainer)
+        self.waiter = Waiter(self.client, observer, explainer, time_factor)
         self.barrier = Barrier(self.client, self.waiter, image=cluster.image, pages=cluster.metrics)
         #: The scheduler profile that no other scenario uses at the same time: its metrics are this scenario's.
         self.scheduler_name = scheduler

@@ -1,5 +1,6 @@
 """What is asked of `explain`, and what it must answer."""
 
+import secrets
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -32,7 +33,7 @@ def name_of(case: Case) -> str:
 
 def reader(scenario: Scenario) -> Client:
     """Someone who may list what `explain` reads, and nothing else."""
-    name = f"reader-{scenario.namespace}"
+    name = f"reader-{scenario.namespace}-{secrets.token_hex(2)}"
     rules = [
         rule("", ["nodes", "pods", "events"], ["list"]),
         rule("resource.k8s.io", ["*"], ["list"]),

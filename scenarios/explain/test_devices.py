@@ -220,7 +220,7 @@ CASES = [
     Case("constraint-unmet", constraint, "gpu-1 has"),
     Case("capacity-exhausted", shared_capacity_used_up, "60Gi by"),
     Case("capacity-too-small", capacity_too_small, "100Gi"),
-    Case("counters-exhausted", counters_used_up, "20Gi by part-0-quarter-0"),
+    Case("counters-exhausted", counters_used_up, "by part-0-quarter-0"),
     Case("devices-too-few", more_devices_than_a_node_has, "3 devices at once"),
     Case("claim-too-large", more_devices_than_a_claim_can_have, "33"),
     Case("devices-elsewhere", devices_on_nodes_that_the_pod_may_not_use, "other"),

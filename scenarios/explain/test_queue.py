@@ -1,5 +1,7 @@
 """What keeps a Pod from being tried by the scheduler at all (HS-60)."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from fake_driver.profiles import gpus
@@ -104,7 +106,9 @@ def test_which_component_is_down(scenario: Scenario, difference: Difference) -> 
     usual = scenario.create(pod("usual"))
     unusual = scenario.create(pod("unusual", scheduler_name="no-such-scheduler"))
     scenario.waiter.poll(
-        lambda: explanation_age(scenario, usual), lambda age: age > PATIENCE, "the Pod is not new any more"
+        lambda: datetime.now(UTC) - datetime.fromisoformat(_created(unusual)),
+        lambda age: age > timedelta(seconds=PATIENCE),
+        "the Pods are not new any more",
     )
 
     assert explanation(scenario, usual).causes == ("scheduler-down",)
