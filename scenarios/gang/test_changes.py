@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fake_driver.profiles import gpus
-from harness.kube.builders import basic, claim_template, gang, pod_group, priority_class, request
+from harness.kube.builders import basic, claim, claim_template, gang, pod_group, priority_class, request
 from harness.kube.predicates import (
     Predicate,
     exists,
@@ -176,13 +176,34 @@ def test_pod_with_a_scheduling_gate_holds_its_whole_group(
     gates = [] if difference("the Pod has no scheduling gate") else ["example.com/later"]
     gated = member(scenario, "workers", 0, group=group, scheduling_gates=gates, **at_home(scenario))
 
-    others = members(scenario, group, range(1, 3), **at_home(scenario))
+    hold_others(scenario, group, gated)
 
-    groups_seen(scenario)
-    no_trace(scenario, others)
-    assert unscheduled()(scenario.get(gated))
     scenario.client.patch(gated, {"spec": {"schedulingGates": []}})
     bound(scenario, "workers", 3, timeout=30)
+
+
+@pytest.mark.statement("XD-29")
+def test_pod_without_its_claim_holds_its_whole_group(scenario: Scenario, difference: Difference) -> None:
+    (node,) = room(scenario, 3)
+    driver = scenario.driver(gpus(1), nodes=[node], plugin=False)
+    late = claim("late", request(driver.device_class))
+    if difference("the claim is there"):
+        scenario.create(late)
+    group = scenario.create(pod_group("workers", gang(2)))
+    lacking = member(scenario, "workers", 0, group=group, claims={"gpu": "late"}, **at_home(scenario))
+
+    hold_others(scenario, group, lacking)
+
+    scenario.create(late)
+    bound(scenario, "workers", 3, timeout=30)
+
+
+def hold_others(scenario: Scenario, group: Object, holder: Object) -> None:
+    """Two more Pods of the group, which would be enough, are not tried because of this one."""
+    others = members(scenario, group, range(1, 3), **at_home(scenario))
+    groups_seen(scenario)
+    no_trace(scenario, others)
+    assert unscheduled()(scenario.get(holder))
 
 
 @pytest.mark.control("XD-29")
