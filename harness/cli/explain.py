@@ -44,10 +44,11 @@ def options(parser: argparse.ArgumentParser, form: str) -> None:
 
 def _explain(kind: str, chosen: argparse.Namespace) -> int:
     show: Callable[..., str] = render.as_json if chosen.output == "json" else render.text
+    kubeconfig = chosen.kubeconfig or _usual()
+    namespace = chosen.namespace or _namespace(kubeconfig, chosen.context)
+    subject = Subject.parse(kind, chosen.name, namespace)
     with tempfile.TemporaryDirectory(prefix="dra-e2e-") as keys:  # nothing is written beside the user's kubeconfig
-        client = _client(chosen.kubeconfig or _usual(), chosen.context, Path(keys))
-        subject = Subject.parse(kind, chosen.name, chosen.namespace or client.namespace)
-        print(show(explain(client, subject)))
+        print(show(explain(_client(kubeconfig, chosen.context, Path(keys)), subject)))
     return 0
 
 
@@ -58,8 +59,7 @@ def _usual() -> Path:
 
 def _client(kubeconfig: Path, context: str | None, keys: Path) -> Client:
     """A client that speaks the API versions of the cluster's release, as far as that is a known one."""
-    namespace = _namespace(kubeconfig, context)
-    client = Client(kubeconfig, namespace=namespace, context=context, keys=keys)
+    client = Client(kubeconfig, context=context, keys=keys)
     version = client.raw("GET", "/version")
     with suppress(UsageError):  # a release without data here speaks the newest versions, or says that it does not
         client.release = releases.get(f"{version['major']}.{version['minor'].rstrip('+')}")
@@ -71,7 +71,7 @@ def _namespace(kubeconfig: Path, context: str | None) -> str:
     try:
         contexts, current = list_kube_config_contexts(str(kubeconfig))  # type: ignore[no-untyped-call]
     except (ConfigException, OSError, yaml.YAMLError) as error:
-        raise UsageError(f"kubeconfig {kubeconfig} cannot be used ({error}): name one with --kubeconfig") from error
+        raise UsageError(f"kubeconfig {kubeconfig} cannot be used ({error}); name one with --kubeconfig") from error
     found = current if context is None else next((each for each in contexts if each["name"] == context), None)
     if found is None:
         known = ", ".join(each["name"] for each in contexts)

@@ -1,7 +1,6 @@
 """Pods that wait for devices to become ready (binding conditions), and what became of earlier waits."""
 
-from harness.explain.claims import present
-from harness.explain.inventory import reserved_for
+from harness.explain.claims import may_use, present
 from harness.explain.messages import last_word, saying, short, told
 from harness.explain.model import Finding
 from harness.explain.snapshot import Snapshot, seconds
@@ -21,11 +20,7 @@ def ended(snapshot: Snapshot, pod: Obj) -> list[Finding]:
 
 def waiting(snapshot: Snapshot, pod: Obj) -> list[Finding]:
     """The Pod's claims are allocated and reserved for it, and devices of theirs are not ready."""
-    own = [
-        claim
-        for claim in present(snapshot, pod)
-        if allocation_results(claim) and pod["metadata"]["uid"] in {each["uid"] for each in reserved_for(claim)}
-    ]
+    own = [claim for claim in present(snapshot, pod) if may_use(pod, claim)]
     return [finding for claim in own for finding in unready(snapshot, claim)]
 
 

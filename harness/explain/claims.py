@@ -181,8 +181,7 @@ def crowded(snapshot: Snapshot, pod: Obj) -> list[Finding]:
             "delete a Pod that uses it, or give the Pod a claim of its own",
         )
         for claim in present(snapshot, pod)
-        if len(reserved_for(claim)) >= CONSUMERS
-        and pod["metadata"]["uid"] not in {each["uid"] for each in reserved_for(claim)}
+        if len(reserved_for(claim)) >= CONSUMERS and not may_use(pod, claim)
     ]
 
 
@@ -190,7 +189,7 @@ def prescheduled(snapshot: Snapshot, pod: Obj) -> list[Finding]:
     """A Pod that came to its node without the scheduler, with claims that are not its own to use."""
     found = []
     for claim in present(snapshot, pod):
-        if pod["metadata"]["uid"] in {each["uid"] for each in reserved_for(claim)} or _by_group(pod, claim):
+        if may_use(pod, claim):
             continue
         how = "is not reserved for it" if allocated()(claim) else "is not allocated"
         users = some(each["name"] for each in reserved_for(claim)) or "nobody"
@@ -215,9 +214,13 @@ def prescheduled(snapshot: Snapshot, pod: Obj) -> list[Finding]:
     return found
 
 
-def _by_group(pod: Obj, claim: Obj) -> bool:
+def may_use(pod: Obj, claim: Obj) -> bool:
+    """Whether the claim is reserved for the Pod, or for its group."""
     group = (pod["spec"].get("schedulingGroup") or {}).get("podGroupName")
-    return any(each["resource"] == "podgroups" and each["name"] == group for each in reserved_for(claim))
+    return any(
+        each["uid"] == pod["metadata"]["uid"] or (each["resource"] == "podgroups" and each["name"] == group)
+        for each in reserved_for(claim)
+    )
 
 
 def not_recorded(snapshot: Snapshot, pod: Obj) -> list[Finding]:

@@ -1,0 +1,1 @@
+"""Whether what happens can be seen, and the advice that follows from it (OB)."""
