@@ -149,27 +149,39 @@ def test_limit_of_a_container_and_its_claim_are_above_the_limit_of_the_pod(
 
 
 @pytest.mark.control("NA-08")
-@pytest.mark.parametrize("limits", [["1"], ["1", "1"], ["2", None], [None]], ids=str)
-def test_each_container_by_itself_is_within_the_limit_of_the_pod(scenario: Scenario, limits: list[str | None]) -> None:
-    # Whether the last one alone uses the claim or all do: 1 + 3 is within 4, and without a limit nothing is counted.
-    users = [None] if limits == ["2", None] else limits
-    containers = [
-        container(
-            f"c{at}",
-            claims=["device"] if limit in users else [],
-            requests={"cpu": "500m"},
-            limits={"cpu": limit} if limit else None,
-        )
-        for at, limit in enumerate(limits)
-    ]
-
+@pytest.mark.parametrize(
+    "containers",
+    [
+        pytest.param([("1", True)], id="equal"),
+        pytest.param([("1", True), ("1", True)], id="above-in-sum"),
+        pytest.param([(None, True)], id="no-limit"),
+        pytest.param([("2", False), ("1", True)], id="not-using"),
+    ],
+)
+def test_each_container_by_itself_is_within_the_limit_of_the_pod(
+    scenario: Scenario, containers: list[tuple[str | None, bool]]
+) -> None:
     made = bound(
         scenario,
-        drawing(scenario, cpu_sockets(1), "3", pod_resources=whole("cpu", "4", "4"), containers=containers),
+        drawing(
+            scenario,
+            cpu_sockets(1),
+            "3",
+            pod_resources=whole("cpu", "4", "4"),
+            containers=[
+                container(
+                    f"c{at}",
+                    claims=["device"] if uses else [],
+                    requests={"cpu": "500m"},
+                    limits={"cpu": limit} if limit else None,
+                )
+                for at, (limit, uses) in enumerate(containers)
+            ],
+        ),
     )
 
     assert demand(made.pod) == {"cpu": consumed(made.claim, "cpu")}
-    assert len(footprint(made.pod)[0]["containers"]) == sum(limit in users for limit in limits)
+    assert len(footprint(made.pod)[0]["containers"]) == sum(uses for _, uses in containers)
 
 
 @pytest.mark.control("NA-06")

@@ -1,5 +1,7 @@
 """A claim for mapped devices is of one Pod only, one that costs overhead may be shared (NA-10, NA-11)."""
 
+from typing import Any
+
 import pytest
 
 from fake_driver.inventory import Pool
@@ -28,11 +30,10 @@ from scenarios.node_allocatable.published import published_devices
 pytestmark = pytest.mark.needs("bare-nodes")
 
 
-def sharer(scenario: Scenario, held: Consumer, name: str = "second", **options: object) -> Object:
+def sharer(scenario: Scenario, held: Consumer, **options: Any) -> Object:
     """Another Pod that refers to the claim of a bound one, for the same node."""
     on = held.pod["spec"]["nodeName"]
-    made: Object = pod(name, claims={"device": held.claim}, on=on, **options)  # type: ignore[arg-type]
-    return scenario.create(made)
+    return scenario.create(pod("second", claims={"device": held.claim}, on=on, **options))
 
 
 def not_shared(held: Consumer) -> str:
