@@ -48,7 +48,8 @@ def test_what_is_written_is_read_as_it_was(tmp_path: Path) -> None:
 def test_statements_about_the_harness_are_counted_apart() -> None:
     report = sample.report()
     own = replace(report.statements[0], id="HS-01", source="harness", lines="")
-    counts = files.to_json(replace(report, statements=(own, *report.statements[1:])))["run"]["counts"]
+    others = (statement for statement in report.statements[1:] if statement.source != "harness")
+    counts = files.to_json(replace(report, statements=(own, *others)))["run"]["counts"]
     assert counts["harness"] == {"holds": 1}
     assert counts["groups"]["HS"] == {"holds": 1}
     assert sum(counts["kubernetes"].values()) == len(report.statements) - 1
