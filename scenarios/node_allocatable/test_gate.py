@@ -23,7 +23,7 @@ from scenarios.node_allocatable.arrange import (
     left_out,
     ordinary,
 )
-from scenarios.node_allocatable.published import published_devices
+from scenarios.node_allocatable.published import published_devices, selecting
 
 REQUESTED = amount("32Mi")
 TAKEN = amount("64Mi")
@@ -105,10 +105,7 @@ def test_scheduler_with_the_gate_off_counts_nothing_and_tells_nothing(scenario: 
 
 @pytest.mark.control("NA-33")
 def test_kubelet_with_the_gate_off_is_told_in_vain(scenario: Scenario) -> None:
-    # A kubelet that starts removes the slices that name its node; those that select it stay.
-    here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [scenario.node]}
-    selector = {"nodeSelectorTerms": [{"matchExpressions": [here]}]}
-    driver = scenario.driver(memory_blocks(1, name="blocks", node_selector=selector))
+    driver = scenario.driver(memory_blocks(1, name="blocks", node_selector=selecting(scenario.node)))
     scenario.cluster.restart("kubelet", scenario.node, gates={FEATURE: False})
     driver.registered()
     silent = Predicate[Object](

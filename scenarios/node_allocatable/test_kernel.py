@@ -13,6 +13,7 @@ from harness.plugin.scenario import Object, Scenario
 from scenarios.node_allocatable.arrange import FEATURE, amount, footprint, without_footprint
 from scenarios.node_allocatable.cgroups import weights
 from scenarios.node_allocatable.observer import Observer, oom_score_adj
+from scenarios.node_allocatable.published import selecting
 
 pytestmark = pytest.mark.needs("kubelet", "container", "cgroup")
 
@@ -154,10 +155,7 @@ def test_claim_for_devices_that_take_nothing_does_not_count_in_the_oom_score(sce
 @pytest.mark.exclusive("cluster")  # a kubelet is restarted
 @pytest.mark.needs("restart")
 def test_kubelet_with_the_gate_off_tells_the_kernel_nothing(scenario: Scenario) -> None:
-    # A kubelet that starts removes the slices that name its node; those that select it stay.
-    here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [scenario.node]}
-    selected = {"nodeSelectorTerms": [{"matchExpressions": [here]}]}
-    driver = scenario.driver(Pool(name="part", devices=host_part().devices, node_selector=selected))
+    driver = scenario.driver(Pool(name="part", devices=host_part().devices, node_selector=selecting(scenario.node)))
     scenario.cluster.restart("kubelet", scenario.node, gates={FEATURE: False})
     driver.registered()
 
