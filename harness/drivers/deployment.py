@@ -50,7 +50,11 @@ def ensure(cluster: ImageCluster, client: Client, reference: str | None = None) 
     """
     nodes = cluster.kubelet_nodes()
     with FileLock(cluster.kubeconfig.parent / "driver.lock"):
-        token = _token(client) if _is_there(client) else _deploy(cluster, client, reference)
+        token = _token(client)
+        if token is None or not _is_there(client):
+            # The Pods that are there already know their token.
+            token = token or secrets.token_urlsafe(32)
+            _deploy(cluster, client, reference, token)
     return Deployment(client, nodes, token)
 
 
@@ -60,15 +64,14 @@ def _is_there(client: Client) -> bool:
     return bool(plugin and controller and _runs(plugin) and _runs(controller))
 
 
-def _token(client: Client) -> str:
-    found = client.get("Secret", manifests.STEERING, manifests.NAMESPACE)
-    return base64.b64decode(found["data"]["token"]).decode()
+def _token(client: Client) -> str | None:
+    found = client.find("Secret", manifests.STEERING, manifests.NAMESPACE)
+    return base64.b64decode(found["data"]["token"]).decode() if found else None
 
 
-def _deploy(cluster: ImageCluster, client: Client, reference: str | None) -> str:
+def _deploy(cluster: ImageCluster, client: Client, reference: str | None, token: str) -> None:
     chosen = image.choose(engine.require().client(), reference)
     cluster.load_image(chosen)
-    token = secrets.token_urlsafe(32)
     client.apply(manifests.namespace())
     # Before the Pods: they read it when they start.
     client.apply(manifests.steering(token))
@@ -76,7 +79,6 @@ def _deploy(cluster: ImageCluster, client: Client, reference: str | None) -> str
         client.apply(each)
     for kind, name in (("DaemonSet", "plugin"), ("Deployment", "controller")):
         _await(_read(client, kind, name), f"the driver's {name}", lambda: _trouble(client))
-    return token
 
 
 def _read(client: Client, kind: str, name: str) -> Callable[[], Obj]:
