@@ -1,6 +1,7 @@
 # kube-proxy calls iptables: those programs, their extensions and the libraries of both.
 ARG BASE
 FROM ${BASE} AS files
+LABEL dra-e2e.stage=build
 RUN set -e; extensions=$(find /usr/lib -path '*/xtables/*.so'); \
     tools="/usr/sbin/xtables-nft-multi /usr/sbin/xtables-legacy-multi /usr/sbin/nft /usr/sbin/conntrack /usr/bin/kmod"; \
     mkdir -p /out/usr/sbin /out/run /out/etc; \

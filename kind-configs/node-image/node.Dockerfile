@@ -3,6 +3,7 @@
 # (the images of the components, built from the other files here).
 ARG BASE
 FROM ${BASE} AS node
+LABEL dra-e2e.stage=build
 COPY kind/ /
 COPY bin/containerd bin/containerd-shim-runc-v2 bin/ctr bin/crictl /usr/local/bin/
 COPY bin/kubeadm bin/kubelet bin/kubectl /usr/bin/

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +31,7 @@ SHELL = "dra-e2e.local/shell:1"
 
 _REPOSITORY = "dra-e2e.local/node"
 _BASE = "dra-e2e.local/node-base"
+_STAGE = "dra-e2e.stage=build"  # a label, in the Dockerfiles
 _SUITE = "bookworm"  # the last Debian whose systemd boots on cgroup v1, too
 _CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 _PLUGINS = tuple(name for name in CNI_PLUGINS if name != "bridge")
@@ -120,6 +121,7 @@ def ensure(engine: Engine, release: Release) -> str:
         if not _has(client, inputs.tag):
             with progress.step(f"building the node image of Kubernetes {release.version}"):
                 _build(engine, inputs, folder)
+            _tidy(client, inputs)
     return inputs.tag
 
 
@@ -139,6 +141,17 @@ def _build(engine: Engine, inputs: Inputs, folder: Path) -> None:
         _run(["docker", "save", f"--output={context / 'images.tar'}", *names], context, engine.environment())
         arguments = {"BASE": base, "PAUSE": inputs.pause, "VERSION": inputs.release.version}
         _docker_build(client, context, inputs.tag, "node", arguments)
+
+
+def _tidy(client: docker.DockerClient, inputs: Inputs) -> None:
+    """Remove what only the build needed, and images of earlier inputs, unless a cluster has them."""
+    client.images.prune(filters={"dangling": True, "label": _STAGE})
+    of_release = f"{_REPOSITORY}:{inputs.release.version}-"
+    tags = [tag for image in client.images.list(name=_REPOSITORY) for tag in image.tags]
+    for tag in tags:
+        if tag.startswith(of_release) and tag != inputs.tag:
+            with suppress(DockerException):
+                client.images.remove(tag)
 
 
 def _docker_build(
