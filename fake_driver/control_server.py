@@ -19,6 +19,7 @@ import json
 import logging
 import re
 import secrets
+import socket
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -59,6 +60,7 @@ class ControlServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, address: tuple[str, int], agent: Agent, token: str | None) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.agent = agent
         self.token = token
         #: Tells this process from its predecessors: the log of calls begins anew with each.
@@ -69,7 +71,8 @@ class ControlServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: ControlServer
     protocol_version = "HTTP/1.1"
-    timeout = 60
+    # Longer than API servers keep an idle connection: one that is closed just when it is used again loses a request.
+    timeout = 300
     # Small answers must not wait for the acknowledgement of the headers before them.
     disable_nagle_algorithm = True
 
@@ -108,6 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes:
         length = int(self.headers.get("Content-Length") or 0)
+        self.close_connection |= length > _MAX_BODY  # the rest is not read
         return self.rfile.read(min(length, _MAX_BODY))
 
     def _answer(self, status: int, content: Any) -> None:

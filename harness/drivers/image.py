@@ -8,12 +8,15 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import docker
 from docker.errors import APIError, BuildError, DockerException, ImageNotFound
+from filelock import FileLock
 
 import fake_driver
+from harness.clusters.run import base_directory
 from harness.errors import InfrastructureError, UsageError
 
 #: As fake_driver/deploy names it.
@@ -52,8 +55,9 @@ def ensure(engine: docker.DockerClient, tell: Tell = lambda _: None) -> str:
     """
     content = _digest()
     try:
-        if not _has(engine, REFERENCE, content):
-            _build(engine, _base(engine, tell), content, tell)
+        with FileLock(base_directory() / "driver-image.lock"):
+            if not _has(engine, REFERENCE, content):
+                _build(engine, _base(engine, tell), content, tell)
     except DockerException as error:
         raise InfrastructureError(f"the driver's image cannot be built: {' '.join(str(error).split())}") from error
     return REFERENCE
@@ -92,8 +96,9 @@ def _build(engine: docker.DockerClient, base: str, content: str, tell: Tell) -> 
         packages = Path(scratch) / "site-packages"
         _install(engine, base, packages)
         context = _context(packages)
+    before = {image.id for image in engine.images.list(REFERENCE)}
     try:
-        engine.images.build(
+        made, _ = engine.images.build(
             fileobj=context,
             custom_context=True,
             tag=REFERENCE,
@@ -104,6 +109,10 @@ def _build(engine: docker.DockerClient, base: str, content: str, tell: Tell) -> 
         )
     except BuildError as error:
         raise InfrastructureError(f"the driver's image cannot be built: {error.msg}") from error
+    for old in before - {made.id}:
+        # Without its name nobody would find it again.
+        with suppress(APIError):
+            engine.images.remove(str(old))
 
 
 def _install(engine: docker.DockerClient, base: str, target: Path) -> None:
