@@ -87,7 +87,7 @@ class Explainer:
         """
         try:
             why = self._explain(client, obj) if waits(obj) else None
-            return f"waits because of {why}" if why else placed(client, obj)
+            return "waits because of " + why.replace("\n", "; ") if why else placed(client, obj)
         except Exception as error:  # as above
             return f"no more is known: {type(error).__name__}: {error}"
 
