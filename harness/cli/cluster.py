@@ -66,7 +66,7 @@ def _write_example(run: Run, cluster: PooledCluster, client: Client) -> Path:
 
 
 def _manual(run: Run, cluster: PooledCluster, kubectl: Path, example: Path) -> str:
-    logs = sorted({path.parent for path in run.directory.glob("*/logs/*.log")})
+    logs = sorted({path.parent for path in run.directory.glob("*/logs/**/*.log")})
     return f"""
 A cluster of Kubernetes {cluster.release.version} with the driver {DRIVER}, {GPUS} GPUs on each node:
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.clusters.kind import command, objects
+from harness.clusters.kind import objects
 from harness.clusters.kind.command import Kind
 from harness.clusters.kind.engine import Engine
 from harness.errors import InfrastructureError
@@ -13,8 +13,8 @@ def removed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """No Docker here: only what kind says, and what follows from it."""
     names: list[str] = []
     monkeypatch.setattr(objects, "remove_cluster", lambda _, name: names.append(name))
-    monkeypatch.setattr(command.shutil, "which", lambda _: "/usr/bin/docker")
-    monkeypatch.setattr(command, "wait_exponential", lambda **_: lambda _: 0.0)
+    monkeypatch.setattr("harness.clusters.kind.command.shutil.which", lambda _: "/usr/bin/docker")
+    monkeypatch.setattr("harness.clusters.kind.command.wait_exponential", lambda **_: lambda _: 0.0)
     return names
 
 

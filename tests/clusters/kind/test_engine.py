@@ -17,7 +17,7 @@ def test_without_an_engine_one_line_says_what_to_do(tmp_path: Path, monkeypatch:
 
 
 def test_only_root_may_start_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("harness.clusters.kind.engine.os.geteuid", lambda: 1000)
 
     with pytest.raises(UsageError, match="only root"):
         Private(tmp_path / "engine").start()
@@ -26,9 +26,9 @@ def test_only_root_may_start_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_where_docker_is_not_installed_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.os, "geteuid", lambda: 0)
-    monkeypatch.setattr(engine.shutil, "which", lambda *_, **__: None)
-    monkeypatch.setattr(engine.capabilities, "missing", lambda: ())
+    monkeypatch.setattr("harness.clusters.kind.engine.os.geteuid", lambda: 0)
+    monkeypatch.setattr("harness.clusters.kind.engine.shutil.which", lambda *_, **__: None)
+    monkeypatch.setattr("harness.clusters.kind.engine.capabilities.missing", lambda: ())
 
     with pytest.raises(UsageError, match="no dockerd"):
         Private(tmp_path / "engine").start()
