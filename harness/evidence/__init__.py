@@ -1,6 +1,6 @@
 """What is kept of a scenario: its timeline, and of a failed one everything that can explain it."""
 
 from harness.evidence.keep import keep
-from harness.evidence.recorder import Observation, Recorder, name_of
+from harness.evidence.recorder import Lack, Observation, Recorder, name_of
 
-__all__ = ["Observation", "Recorder", "keep", "name_of"]
+__all__ = ["Lack", "Observation", "Recorder", "keep", "name_of"]

@@ -2,14 +2,18 @@
 
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
+
+#: What a gang waits for: more of its own Pods, or room for as many as it needs.
+Lack = Literal["quorum", "resources"]
 
 
 @dataclass(frozen=True)
 class Observation:
     """One line of the timeline. `at` is in seconds since the scenario began.
 
-    Where the line is a measurement, `measure` names what was measured and `seconds` is how long it took.
+    Where the line is a measurement, `measure` names what was measured and `seconds` is how long it took. Where it tells
+    of a gang that is held back, `object` is the gang and `lacks` what it waits for.
     """
 
     at: float
@@ -17,6 +21,7 @@ class Observation:
     object: str = ""
     measure: str = ""
     seconds: float | None = None
+    lacks: Lack | Literal[""] = ""
 
 
 class Recorder:
@@ -39,6 +44,11 @@ class Recorder:
         """Add a measurement; the report shows the percentiles of all measurements of the same name."""
         at = round(time.monotonic() - self._zero, 3)
         self.timeline.append(Observation(at, text, measure=measure, seconds=round(seconds, 3)))
+
+    def held(self, gang: str, lacks: Lack, text: str) -> None:
+        """Add what a held gang lacks, by what the cluster says; the report has a table of them."""
+        at = round(time.monotonic() - self._zero, 3)
+        self.timeline.append(Observation(at, f"held for {lacks}: {text}", f"gang {gang}", lacks=lacks))
 
     def entries(self) -> list[dict[str, Any]]:
         """The timeline as plain data, for the report."""

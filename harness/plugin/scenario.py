@@ -9,7 +9,7 @@ from typing import Any
 from fake_driver.inventory import Pool, place
 from harness.clusters.protocol import BareNode, Cluster
 from harness.drivers import Driver, DriverHost
-from harness.evidence import Recorder, name_of
+from harness.evidence import Lack, Recorder, name_of
 from harness.explain import Explainer
 from harness.kube import Client, Waiter, builders, metrics
 from harness.kube.barrier import Barrier
@@ -199,6 +199,10 @@ class Scenario:
     def note(self, text: str) -> None:
         """Add a line to the report's timeline of this scenario."""
         self.recorder.note(text)
+
+    def held(self, gang: str, lacks: Lack, text: str) -> None:
+        """Tell in the report what a held gang lacks, by what the cluster says of it."""
+        self.recorder.held(gang, lacks, text)
 
     # -- observing ----------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from harness.report import latency, summary
+from harness.report import held, latency, summary
 from harness.report.catalogue import GROUPS
 from harness.report.diff import Change, between
 from harness.report.model import Outcome, ReleaseFacts, Report, ScenarioResult, StatementResult, Verdict
@@ -74,6 +74,7 @@ class _Page:
         self.tested = {v: number for v, number in self.counts.items() if v in summary.UNDER_TEST}
         self.remarkable = summary.remarkable(report.statements)
         self.latencies = latency.latencies(report)
+        self.held = held.held(report)
         self.verdicts = tuple(Verdict)
         self.signs = _SIGNS
         self.outcome_signs = _OUTCOME_SIGNS

@@ -2,14 +2,14 @@
 
 import re
 
-from harness.report import latency, summary
+from harness.report import held, latency, summary
 from harness.report.catalogue import GROUPS
 from harness.report.model import Report, StatementResult, Verdict
 
 
 def render(report: Report) -> str:
     """The answer, the numbers per group, and everything that does not simply hold."""
-    parts = (_head(report), _groups(report), _latencies(report), _remarkable(report), _run(report))
+    parts = (_head(report), _groups(report), _latencies(report), _held(report), _remarkable(report), _run(report))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -35,6 +35,12 @@ def _latencies(report: Report) -> str:
         for found in latency.latencies(report)
     ]
     head = ["## How long it took\n", "| Measure | p50 | p95 | longest | times |", "|---|---:|---:|---:|---:|"]
+    return "\n".join([*head, *rows]) if rows else ""
+
+
+def _held(report: Report) -> str:
+    rows = [f"| {gang.lacks} | {_text(gang.gang)} | {_text(gang.text)} |" for gang in held.held(report)]
+    head = ["## What held gangs lacked\n", "| Lacks | Gang | What the cluster says |", "|---|---|---|"]
     return "\n".join([*head, *rows]) if rows else ""
 
 

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from harness.clusters.protocol import BareNode
 from harness.drivers import Driver
@@ -134,7 +134,7 @@ def none_placed(scenario: Scenario, made: Gang, *, could: int, of: int) -> Objec
     assert says(group), f"the group was placed: {told(scenario, made.group)}"
     scenario.waiter.wait_any("Pod", all_of(unschedulable(), len(made.pods)), label_selector=made.selector)
     assert_unbound(scenario, made.selector)
-    note_held(scenario, made.group["metadata"]["name"], "resources", told(scenario, made.group))
+    scenario.held(made.group["metadata"]["name"], "resources", told(scenario, made.group))
     return group
 
 
@@ -186,12 +186,7 @@ def held_for_quorum(scenario: Scenario, held: Sequence[Object]) -> None:
     scenario.waiter.poll(read, lambda count: count == len(held), what, SOON)
     no_trace(scenario, held)
     job = held[0]["spec"]["schedulingGroup"]["podGroupName"]
-    note_held(scenario, job, "quorum", f"{len(held)} Pods kept back by GangScheduling, none tried")
-
-
-def note_held(scenario: Scenario, name: str, lacks: Literal["quorum", "resources"], text: str) -> None:
-    """Tell in the report what a held gang lacks, by what the cluster says of it."""
-    scenario.note(f"gang {name} is held for {lacks}: {text}")
+    scenario.held(job, "quorum", f"{len(held)} Pods kept back by GangScheduling, none tried")
 
 
 def told(scenario: Scenario, group: Object) -> str:

@@ -13,7 +13,7 @@ from harness.kube.predicates import (
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import Gang, assert_unbound, at_home, members, note_held, placed, rack_key, room, told
+from scenarios.gang.arrange import Gang, assert_unbound, at_home, members, placed, rack_key, room, told
 
 pytestmark = pytest.mark.needs("bare-nodes")
 
@@ -113,7 +113,7 @@ def test_gang_with_a_topology_constraint_stays_within_one_rack(scenario: Scenari
     outcome = scenario.wait(group, held | initially_scheduled())
     assert held(outcome), "the group was placed over two racks"
     assert_unbound(scenario, others.selector)
-    note_held(scenario, "others", "resources", told(scenario, group))
+    scenario.held("others", "resources", told(scenario, group))
 
 
 @pytest.mark.control("XD-28")
