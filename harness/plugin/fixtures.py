@@ -52,6 +52,9 @@ def _skip_where_unseen(request: pytest.FixtureRequest, marks: markers.Marks, tra
     if unknown := sorted(gate for gate in _gates(marks) if release.gate(gate) is None):
         trace.skip = "release"
         pytest.skip(f"{release.minor} has no feature gate {', '.join(unknown)}")
+    if lacking := sorted(feature for feature in marks.features if not release.has(feature)):
+        trace.skip = "release"
+        pytest.skip(f"{release.minor} has no {', '.join(lacking)}")
     if marks.needs and (missing := marks.needs - worker_of(request.config).capabilities(marks)):
         trace.skip = "need"
         pytest.skip(f"the cluster offers no {', '.join(sorted(missing))}")

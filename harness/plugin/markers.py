@@ -8,6 +8,7 @@ import pytest
 
 from harness.clusters.protocol import Capability
 from harness.errors import UsageError
+from harness.releases import get
 from harness.report import Deviation
 from harness.report.catalogue import Catalogue
 
@@ -18,6 +19,7 @@ MARKERS = (
     "control(ID, ...): the same observation under one named difference, which must come out otherwise",
     "deviates(ID, why, where=()): the cluster does something else than the documents say; where: releases",
     "needs(capability, ...): what the cluster must offer; without it the scenario is skipped with that reason",
+    "feature(name, ...): what the release must have, by its name in the data; otherwise it is not in this release",
     "profile(name, off={}, on={}): the configuration the scenario runs on, per component",
     "exclusive(what): 'cluster' or 'node': the scenario reaches further than its own objects and runs alone there",
     "slow: takes longer than ten seconds for a reason of Kubernetes' own",
@@ -32,6 +34,7 @@ class Marks:
     controls: tuple[str, ...]
     deviations: tuple[Deviation, ...]
     needs: frozenset[str]
+    features: frozenset[str]
     profile: tuple[str, Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]] | None
     exclusive: str | None
 
@@ -48,6 +51,7 @@ def read(item: pytest.Item, catalogue: Catalogue) -> Marks:
         controls=_ids(item, "control", catalogue),
         deviations=tuple(_bound(item, mark, Deviation) for mark in item.iter_markers("deviates")),
         needs=_needs(item),
+        features=_features(item),
         profile=_profile(item),
         exclusive=_exclusive(item),
     )
@@ -73,6 +77,16 @@ def _needs(item: pytest.Item) -> frozenset[str]:
     if unknown:
         raise UsageError(f"{item.nodeid}: needs({', '.join(sorted(unknown))}): known are {get_args(Capability)}")
     return needs
+
+
+def _features(item: pytest.Item) -> frozenset[str]:
+    named = frozenset(str(argument) for mark in item.iter_markers("feature") for argument in mark.args)
+    for name in named:
+        try:
+            get().has(name)
+        except KeyError:
+            raise UsageError(f"{item.nodeid}: feature({name!r}): no release's data has it") from None
+    return named
 
 
 def _profile(item: pytest.Item) -> tuple[str, Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]] | None:

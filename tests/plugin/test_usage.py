@@ -88,6 +88,7 @@ def test_a_component_that_does_not_run(pytester: pytest.Pytester, tmp_path: Path
         ('statement("WF-13", "WF-99")', "statement('WF-99'): the catalogue has no such statement"),
         ('deviates("WF-13", "why")', "deviates(WF-13) without statement() of that ID"),
         ('needs("gpu")', "needs(gpu): known are"),
+        ('feature("Pod.spec.wings")', "feature('Pod.spec.wings'): no release's data has it"),
         ('exclusive("galaxy")', "say 'cluster' or 'node'"),
         ('profile("nope")', "there is no profile 'nope'"),
         ('profile("features", off={"kube-scheduler": ["Nope"]})', "feature gate 'Nope'"),
