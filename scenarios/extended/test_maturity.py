@@ -1,40 +1,20 @@
 """Since when DRA serves extended resources, by what components say of themselves and by what they do (ER-01)."""
 
-from collections.abc import Mapping
-
 import pytest
 
 from fake_driver.profiles import gpus
-from harness.kube import metrics
 from harness.kube.builders import pod
 from harness.kube.predicates import allocated_devices, running, scheduled, unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from harness.releases import supported
+from harness.releases import get
 from scenarios.extended.counted import generated_claim, own_resource, serve_by_dra
+from scenarios.prerequisites.maturity import emulable, emulate, gate
 
 GATE = "DRAExtendedResource"
 
 #: The gate's stage, in the metric's words (a stable one has none), and whether it is on when nobody sets it.
 FOUND = {"1.34": ("ALPHA", False), "1.35": ("ALPHA", False), "1.36": ("BETA", True), "1.37": ("", True)}
-
-
-def emulable(scenario: Scenario) -> tuple[str, ...]:
-    """The releases as which the cluster's components can behave, newest first: their own, and older ones."""
-    minors = supported()
-    return minors[minors.index(scenario.release.minor) :]
-
-
-def emulate(scenario: Scenario, minor: str, gates: Mapping[str, bool] | None = None) -> None:
-    """Let the scheduler behave as that release's."""
-    scenario.cluster.restart("kube-scheduler", gates=gates or {}, args=[f"--emulated-version={minor}"])
-
-
-def gate_of_scheduler(scenario: Scenario) -> tuple[str, bool]:
-    """The gate's stage and whether it is on."""
-    page = metrics.series(scenario.cluster.metrics("kube-scheduler"), "kubernetes_feature_enabled")
-    (found,) = (sample for sample in page if sample.labels["name"] == GATE)
-    return found.labels["stage"], bool(found.value)
 
 
 @pytest.mark.statement("ER-01")
@@ -49,7 +29,7 @@ def test_feature_is_beta_and_stable_when_told_and_alpha_a_release_before(
     stages = {}
     for minor in emulable(scenario):
         emulate(scenario, scenario.release.minor if stays else minor)
-        stages[minor] = gate_of_scheduler(scenario)
+        stages[minor] = gate(scenario, GATE)
 
     assert stages == {minor: FOUND[minor] for minor in emulable(scenario)}
 
@@ -70,6 +50,12 @@ def test_extended_resource_is_served_without_any_gate_set(scenario: Scenario, di
     assert allocated_devices(generated_claim(scenario, started)) == [(driver.name, scenario.node, "gpu-0")]
 
 
+def locked(minor: str) -> bool:
+    """Whether nobody can switch it off in that release."""
+    found = get(minor).gate(GATE)
+    return found is not None and found.locked
+
+
 @pytest.mark.control("ER-01")
 @pytest.mark.profile("defaults")
 @pytest.mark.exclusive("cluster")
@@ -77,8 +63,7 @@ def test_extended_resource_is_served_without_any_gate_set(scenario: Scenario, di
 def test_extended_resource_is_not_served_with_the_gate_off(scenario: Scenario) -> None:
     resource = own_resource(scenario)
     serve_by_dra(scenario, scenario.driver(gpus(1), plugin=False, device_class=False), resource)
-    # From 1.37 on nobody can switch it off.
-    emulate(scenario, next(minor for minor in emulable(scenario) if minor != "1.37"), {GATE: False})
+    emulate(scenario, next(minor for minor in emulable(scenario) if not locked(minor)), gates={GATE: False})
 
     consumer = scenario.create(pod("consumer", limits={resource: 1}))
 

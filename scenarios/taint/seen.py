@@ -47,8 +47,9 @@ class RulesSeen:
 def _probe(scenario: Scenario, name: str) -> Object:
     """A Pod for the one device of a slice that is written now."""
     everywhere = resource_slice(name, _driver(name), ["probe"], all_nodes=True)
-    # No driver stands behind the slice: the Pod is to be placed, not to run.
-    everywhere["spec"]["skipNodeOperations"] = ["*"]
+    if scenario.release.has("ResourceSlice.spec.skipNodeOperations"):
+        # No driver stands behind the slice: without this the kubelet would try it in vain until the Pod goes.
+        everywhere["spec"]["skipNodeOperations"] = ["*"]
     scenario.create(everywhere)
     scenario.create(device_class(name, _driver(name)))
     return scenario.create(pod(name, claims={"probe": scenario.create(claim(name, request(name)))}))

@@ -1,0 +1,1 @@
+"""What must be there before any of it works: releases, gates, APIs, a driver (PQ)."""
