@@ -23,8 +23,7 @@ from scenarios.node_allocatable.arrange import (
     without_footprint,
 )
 
-#: Memory that a Pod has through its claim, that its container asks for, and that it asks for after the resize. (Memory,
-#: because a kubelet without control groups for Pods, as on `local`, does not survive a resize of CPUs.)
+#: Memory that a Pod has through its claim, that its container asks for, and that it asks for after the resize.
 TAKEN, ASKED, LESS = amount("500Mi"), amount("600Mi"), amount("200Mi")
 
 
@@ -45,7 +44,7 @@ def resize(scenario: Scenario, of: Object, size: Decimal) -> None:
 
 @pytest.mark.statement("XD-46")
 @pytest.mark.exclusive("cluster")  # others would count in the node's account
-@pytest.mark.needs("kubelet")
+@pytest.mark.needs("kubelet", "cgroup")  # a kubelet without control groups for Pods carries out no resize
 def test_resize_gives_back_what_the_container_asks_for_less(scenario: Scenario, difference: Difference) -> None:
     user = runs_with_memory(scenario)
     left = free(scenario, scenario.node, "memory")
@@ -64,7 +63,7 @@ def test_resize_gives_back_what_the_container_asks_for_less(scenario: Scenario, 
 
 @pytest.mark.control("XD-46")
 @pytest.mark.exclusive("cluster")  # others would count in the node's account
-@pytest.mark.needs("kubelet")
+@pytest.mark.needs("kubelet", "cgroup")  # a kubelet without control groups for Pods carries out no resize
 def test_without_a_resize_there_is_no_more_room(scenario: Scenario) -> None:
     runs_with_memory(scenario)
 
