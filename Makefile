@@ -83,11 +83,8 @@ bench: setup ## start-up, overhead and wake-up times, with plots
 	$(PY) -m harness bench $(CLUSTER) $(ARGS)
 
 lock: setup ## lock the dependencies anew
-	$(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
-	  --no-emit-trusted-host --no-emit-find-links --group dev --output-file requirements.lock pyproject.toml
-	$(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
-	  --no-emit-trusted-host --no-emit-find-links --constraint requirements.lock \
-	  --output-file fake_driver/deploy/requirements.txt fake_driver/deploy/requirements.in
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	  --no-emit-find-links --group dev --output-file requirements.lock pyproject.toml
 
 protos: setup ## generate the messages of CRI and DRA anew
 	$(PY) -m fake_driver.protos.generate
