@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from harness.errors import UsageError
 from harness.kube.errors import ApiError
-from harness.kube.resources import ApiVersions, Obj, Resource, reference, resource
+from harness.kube.resources import Obj, Release, Resource, reference, resource
+from harness.kube.shapes import fitted
 from harness.kube.transport import Query, Transport, connect, with_token
 
 Validation = Literal["Strict", "Warn", "Ignore"]
@@ -31,7 +32,7 @@ class Client:
     """
 
     def __init__(
-        self, kubeconfig: Path, release: ApiVersions | None = None, namespace: str = "default", *,
+        self, kubeconfig: Path, release: Release | None = None, namespace: str = "default", *,
         context: str | None = None, keys: Path | None = None,
     ) -> None:  # fmt: skip
         """See `connect` for `context` and `keys`."""
@@ -208,9 +209,14 @@ class Client:
         return resource(kind).path(self.api_version(kind), where)
 
     def complete(self, obj: Obj) -> Obj:
-        """A copy with apiVersion and namespace filled in, as it is sent."""
+        """A copy with apiVersion and namespace filled in, as it is sent.
+
+        One without apiVersion is a builder's, and gets the release's shape; one with it is taken by its word.
+        """
         body = copy.deepcopy(obj)
-        body.setdefault("apiVersion", self.api_version(body["kind"]))
+        if "apiVersion" not in body:
+            body["apiVersion"] = self.api_version(body["kind"])
+            fitted(body, self.release)
         meta = body.setdefault("metadata", {})
         if resource(body["kind"]).namespaced:
             meta.setdefault("namespace", self.namespace)

@@ -225,19 +225,36 @@ def _consumers(claim: Obj) -> set[str]:
 # --- PodGroups ------------------------------------------------------------------------------------------------------
 
 
+#: How releases call the condition that says whether a group has its place, newest first.
+_GROUP_CONDITIONS = ("PodGroupInitiallyScheduled", "PodGroupScheduled")
+
+
 def initially_scheduled() -> Predicate[Obj]:
-    """The group has been placed once: PodGroupInitiallyScheduled True, which never goes back."""
-    return condition("PodGroupInitiallyScheduled", "True", "Scheduled")
+    """The group has been placed: PodGroupInitiallyScheduled True, which never goes back (1.36: PodGroupScheduled)."""
+    return group_condition("True", "Scheduled")
 
 
 def group_unschedulable(text: str | None = None) -> Predicate[Obj]:
     """The group was considered and has no place: PodGroupInitiallyScheduled False, Unschedulable (saying `text`)."""
-    return condition("PodGroupInitiallyScheduled", "False", "Unschedulable", text)
+    return group_condition("False", "Unschedulable", text)
 
 
 def group_error(text: str | None = None) -> Predicate[Obj]:
     """The group could not be considered: PodGroupInitiallyScheduled False, SchedulerError (saying `text`)."""
-    return condition("PodGroupInitiallyScheduled", "False", "SchedulerError", text)
+    return group_condition("False", "SchedulerError", text)
+
+
+def group_condition(
+    status: str | None = None, reason: str | None = None, message_contains: str | None = None
+) -> Predicate[Obj]:
+    """The group says whether it has its place, under the name that its release has for it; None may be anything."""
+    newer, older = (condition(name, status, reason, message_contains) for name in _GROUP_CONDITIONS)
+    return Predicate(str(newer), lambda group: newer(group) or older(group))
+
+
+def find_group_condition(group: Obj) -> Obj | None:
+    """What the group says of its place, None when it has not been considered."""
+    return next((found for name in _GROUP_CONDITIONS if (found := find_condition(group, name))), None)
 
 
 # --- Events ---------------------------------------------------------------------------------------------------------

@@ -7,11 +7,14 @@ from typing import Any, Protocol
 Obj = dict[str, Any]
 
 
-class ApiVersions(Protocol):
+class Release(Protocol):
     """What the client wants to know of a release (harness.releases.Release is one)."""
 
     def api_version(self, kind: str) -> str | None:
         """The API version in which the release's own components use the kind, None if it has no such kind."""
+
+    def has(self, feature: str) -> bool:
+        """Whether an API field has the shape that the name stands for."""
 
 
 @dataclass(frozen=True)

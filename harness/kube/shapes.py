@@ -1,0 +1,48 @@
+"""Objects in the shape that a release has for them. Builders know the newest; here are the older ones."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from harness.kube.resources import Obj, Release
+
+#: How a group may be disrupted, in words, by the newest release's structs.
+_DISRUPTION_MODES = MappingProxyType({"single": "Pod", "all": "PodGroup"})
+
+
+def fitted(obj: Obj, release: Release | None) -> Obj:
+    """The object as this release has it; without a release as it is. Changes the object that it is given.
+
+    What the release has in no shape stays as it is: the API server refuses it, or drops it with a gate that is off.
+    """
+    if release is not None and (fit := _FITTERS.get(obj["kind"])):
+        fit(obj.get("spec", {}), release)
+    return obj
+
+
+def _pod_group(spec: Obj, release: Release) -> None:
+    _disruption_mode(spec, release)
+    if release.has("PodGroup.spec.podGroupTemplateRef") and "workloadRef" in spec:
+        made_from = spec.pop("workloadRef")
+        spec["podGroupTemplateRef"] = {
+            "workload": {
+                "workloadName": made_from["workloadName"],
+                "podGroupTemplateName": made_from["templateName"],
+            }
+        }
+
+
+def _workload(spec: Obj, release: Release) -> None:
+    for template in spec.get("podGroupTemplates", ()):
+        _disruption_mode(template, release)
+
+
+def _disruption_mode(spec: Obj, release: Release) -> None:
+    mode = spec.get("disruptionMode")
+    if isinstance(mode, Mapping) and not release.has("PodGroup.spec.disruptionMode.single"):
+        (name,) = mode
+        spec["disruptionMode"] = _DISRUPTION_MODES[name]
+
+
+_FITTERS: Mapping[str, Callable[[Obj, Release], None]] = MappingProxyType(
+    {"PodGroup": _pod_group, "Workload": _workload}
+)
