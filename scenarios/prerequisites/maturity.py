@@ -7,7 +7,7 @@ from harness.errors import InfrastructureError
 from harness.kube import ApiError, metrics
 from harness.kube.builders import claim, pod, request
 from harness.plugin.scenario import Object, Scenario
-from harness.releases import supported
+from harness.releases import get, supported
 
 #: Seconds for what Kubernetes does at once, on a busy machine too.
 SOON = 15.0
@@ -32,16 +32,23 @@ def emulate(
     scenario.cluster.restart(component, gates=gates or {}, args=[f"--emulated-version={minor}", *args])
 
 
-def refuses_gate(scenario: Scenario, minor: str, gate: str, value: bool, component: Component) -> bool:
-    """Whether the component, emulating that release, refuses to start with the gate set so, and names the gate."""
-    told_before = len(scenario.cluster.log(component))
+def refuses(scenario: Scenario, minor: str, gates: Mapping[str, bool], why: str) -> bool:
+    """Whether the scheduler, emulating that release, refuses to start with these gates, and says why."""
+    told_before = len(scenario.cluster.log("kube-scheduler"))
     try:
-        emulate(scenario, minor, component=component, gates={gate: value})
+        emulate(scenario, minor, gates=gates)
     except InfrastructureError:
-        words = scenario.cluster.log(component)[told_before:]
-        assert gate in words, f"{component} did not start, but not because of {gate}: {words[-500:]}"
+        words = scenario.cluster.log("kube-scheduler")[told_before:]
+        assert why in words, f"the scheduler did not start, but not because {why!r}: {words[-500:]}"
         return True
     return False
+
+
+def dependants(scenario: Scenario, minor: str, name: str) -> set[str]:
+    """The gates that are on by themselves in that release and that the cluster's programs want off with this one."""
+    older = get(minor).gates
+    return {each.name for each in scenario.release.gates.values()
+            if name in each.needs and each.name in older and older[each.name].default}  # fmt: skip
 
 
 def gate(scenario: Scenario, name: str, component: Component = "kube-scheduler") -> tuple[str, bool]:

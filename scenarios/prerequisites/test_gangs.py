@@ -4,6 +4,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
+from harness.errors import InfrastructureError
 from harness.kube import ApiError
 from harness.kube.builders import gang, pod_group
 from harness.kube.predicates import scheduled, tried
@@ -79,9 +80,12 @@ def test_gangs_need_the_gate_in_both_components_and_the_api(scenario: Scenario, 
         lonely = member(scenario, "lonely", 0, **at_home(scenario))
         waits_for_the_api(scenario, starting, len(scenario.cluster.log("kube-scheduler")))
         assert not (scheduled() | tried())(scenario.get(lonely)), "a scheduler without the API has tried a Pod"
-        api_server(scenario, gate=True, api_on=True)
-        starting.result()
+        scenario.cluster.stop("kube-scheduler")
+        with pytest.raises(InfrastructureError):
+            starting.result()
 
+    api_server(scenario, gate=True, api_on=True)
+    scheduler_with_gate(scenario)
     scenario.wait(lonely, scheduled())
     for component in ("kube-apiserver", "kube-scheduler"):
         assert gate(scenario, GATE, component)[1], f"{component} has the gate off"

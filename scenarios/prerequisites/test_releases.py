@@ -11,10 +11,11 @@ from scenarios.extended.counted import own_resource, serve_by_dra
 from scenarios.prerequisites.maturity import (
     SOON,
     claiming,
+    dependants,
     emulable,
     emulate,
     gate,
-    refuses_gate,
+    refuses,
     served,
 )
 from scenarios.taint.arrange import BROKEN, consumer, tainted
@@ -23,6 +24,7 @@ from scenarios.taint.rules import create_rule
 from scenarios.taint.seen import RulesSeen, slices_seen
 
 DRA = "DynamicResourceAllocation"
+LOCKED = f"cannot set feature gate {DRA} to false, feature is locked to true"
 DRA_API = "resource.k8s.io/v1"
 ALPHA_GROUPS = "scheduling.k8s.io/v1alpha3"
 
@@ -54,8 +56,10 @@ def test_dra_is_there_where_nobody_asks_for_it(scenario: Scenario, difference: D
 def test_dra_is_stable_a_release_earlier_than_told(scenario: Scenario, difference: Difference) -> None:
     first = "1.35" if difference("one asks a scheduler that behaves as that of v1.35") else "1.34"
 
-    assert not refuses_gate(scenario, first, DRA, False, "kube-scheduler")
+    without = dict.fromkeys([DRA, *dependants(scenario, first, DRA)], False)
+    assert not refuses(scenario, first, without, LOCKED), "it cannot be switched off"
 
+    assert gate(scenario, DRA) == (STABLE, False)
     emulate(scenario, first)
     assert gate(scenario, DRA) == (STABLE, True)
 
@@ -66,7 +70,7 @@ def test_dra_is_stable_a_release_earlier_than_told(scenario: Scenario, differenc
 @pytest.mark.needs("restart")
 def test_dra_cannot_be_switched_off_from_v1_35_on(scenario: Scenario) -> None:
     for minor in (scenario.release.minor, "1.35"):
-        assert refuses_gate(scenario, minor, DRA, False, "kube-scheduler")
+        assert refuses(scenario, minor, {DRA: False}, LOCKED)
 
 
 @pytest.mark.statement("PQ-02")
