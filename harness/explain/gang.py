@@ -4,10 +4,8 @@ from harness.explain.claims import missing
 from harness.explain.messages import last_word, short
 from harness.explain.model import Finding, some
 from harness.explain.snapshot import Snapshot
-from harness.kube.predicates import find_condition
+from harness.kube.predicates import find_group_condition
 from harness.kube.resources import Obj, reference
-
-INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
 
 _OVER = ("Succeeded", "Failed")
 
@@ -123,7 +121,7 @@ def _different(group: Obj, own: list[Obj]) -> list[Finding]:
 
 
 def _no_room(group: Obj, own: list[Obj]) -> list[Finding]:
-    said = find_condition(group, INITIALLY_SCHEDULED)
+    said = find_group_condition(group)
     bound = [pod for pod in own if pod["spec"].get("nodeName")]
     if said is None or said["status"] != "False" or len(bound) >= minimum(group):
         return []
@@ -140,7 +138,7 @@ def _no_room(group: Obj, own: list[Obj]) -> list[Finding]:
 
 
 def _said(group: Obj) -> tuple[str, ...]:
-    said = find_condition(group, INITIALLY_SCHEDULED)
+    said = find_group_condition(group)
     if said is None:
         return ()
-    return (f"{INITIALLY_SCHEDULED}={said['status']}, {said.get('reason', '')}: {short(said.get('message', ''))}",)
+    return (f"{said['type']}={said['status']}, {said.get('reason', '')}: {short(said.get('message', ''))}",)

@@ -5,7 +5,7 @@ import pytest
 from fake_driver.profiles import fabric
 from harness.drivers import Driver
 from harness.kube.builders import claim, gang, pod, pod_group, request
-from harness.kube.predicates import condition, scheduled, unscheduled
+from harness.kube.predicates import initially_scheduled, scheduled, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import ATTACHED, FAILED, ONE_POLL, Consumer, held_back, report
@@ -13,7 +13,7 @@ from scenarios.binding.test_failure import GIVEN_UP, later_allocation
 
 pytestmark = pytest.mark.needs("kubelet")
 
-COMPLETE = condition("PodGroupInitiallyScheduled", "True")
+COMPLETE = initially_scheduled()
 
 
 def waiting_gang(scenario: Scenario, driver: Driver) -> tuple[Object, Consumer, Consumer]:

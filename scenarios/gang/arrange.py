@@ -14,6 +14,7 @@ from harness.kube.predicates import (
     allocated_devices,
     count_of,
     find_condition,
+    find_group_condition,
     group_unschedulable,
     initially_scheduled,
     scheduled,
@@ -191,5 +192,5 @@ def held_for_quorum(scenario: Scenario, held: Sequence[Object]) -> None:
 
 def told(scenario: Scenario, group: Object) -> str:
     """What the group's condition says at the moment."""
-    found = find_condition(scenario.get(group), "PodGroupInitiallyScheduled")
+    found = find_group_condition(scenario.get(group))
     return f"{found['reason']}: {found['message']}" if found else "nothing"

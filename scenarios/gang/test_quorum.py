@@ -4,7 +4,7 @@ import pytest
 
 from harness.kube import metrics
 from harness.kube.builders import gang, namespace, pod_group
-from harness.kube.predicates import find_condition, group_unschedulable, scheduled
+from harness.kube.predicates import find_group_condition, group_unschedulable, scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.gang.arrange import (
@@ -119,7 +119,7 @@ def test_below_the_quorum_nothing_is_tried(scenario: Scenario) -> None:
 
     held_for_quorum(scenario, made.pods)
 
-    assert find_condition(scenario.get(made.group), "PodGroupInitiallyScheduled") is None
+    assert find_group_condition(scenario.get(made.group)) is None
     # There is room: the same Pods without a group are placed.
     for each in ungrouped(scenario, "free", 2, **at_home(scenario)):
         scenario.wait(each, scheduled())

@@ -9,9 +9,10 @@ from harness.kube.builders import claim_template, deployment, gang, pod, pod_gro
 from harness.kube.predicates import (
     allocated_devices,
     any_of,
-    condition,
     find_condition,
+    find_group_condition,
     generated_claim_name,
+    group_unschedulable,
     scheduled,
     terminating,
     unschedulable,
@@ -74,10 +75,10 @@ def test_short_of_quorum_and_short_of_room_are_told_apart(scenario: Scenario, di
     room, refused = group_of_two(scenario, driver, "room", members[1])
 
     # The group that came later is tried: the earlier one would have been, too.
-    scenario.wait(room, condition("PodGroupInitiallyScheduled", "False", "Unschedulable", "minCount (2)"), timeout=15)
+    scenario.wait(room, group_unschedulable(), timeout=15)
     for each in refused:
         scenario.wait(each, unschedulable())
-    assert find_condition(scenario.get(quorum), "PodGroupInitiallyScheduled") is None
+    assert find_group_condition(scenario.get(quorum)) is None
     assert find_condition(scenario.get(waiting[0]), "PodScheduled") is None
     assert explanation(scenario, quorum).causes == ("group-quorum",)
     assert explanation(scenario, room).causes == ("group-no-room",)
@@ -87,7 +88,7 @@ def test_short_of_quorum_and_short_of_room_are_told_apart(scenario: Scenario, di
 def test_each_cause_has_its_own_cure(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1), plugin=False)
     room, refused = group_of_two(scenario, driver, "room", 2)
-    scenario.wait(room, condition("PodGroupInitiallyScheduled", "False", "Unschedulable"))
+    scenario.wait(room, group_unschedulable())
     scenario.client.patch(room, {"spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}})
     scenario.waiter.wait_any("Pod", any_of(scheduled()))
 

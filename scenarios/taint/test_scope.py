@@ -7,7 +7,16 @@ from fake_driver.profiles import gpus
 from harness.clusters.protocol import BareNode
 from harness.drivers import Driver
 from harness.kube.builders import claim, device_toleration, gang, pod, pod_group, request
-from harness.kube.predicates import all_of, allocated_devices, condition, count_of, scheduled, unschedulable
+from harness.kube.predicates import (
+    all_of,
+    allocated_devices,
+    count_of,
+    group_condition,
+    group_unschedulable,
+    initially_scheduled,
+    scheduled,
+    unschedulable,
+)
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.taint.arrange import BROKEN, consumer, tainted
@@ -85,8 +94,8 @@ def test_taint_chooses_the_gpus_and_the_gang_how_many_pods_go_up(scenario: Scena
 
     group, members = gang_of(scenario, driver, minimum=GPUS)
 
-    judged = scenario.wait(group, condition("PodGroupInitiallyScheduled"))
-    assert condition("PodGroupInitiallyScheduled", "False", "Unschedulable", f"minCount ({GPUS})")(judged)
+    judged = scenario.wait(group, group_condition())
+    assert group_unschedulable()(judged)
     assert not any(scheduled()(scenario.get(member)) for member in members)
 
 
@@ -100,7 +109,7 @@ def test_gang_that_needs_one_less_goes_up_without_the_tainted_gpu(scenario: Scen
     group, _ = gang_of(scenario, driver, minimum)
 
     # A first cycle may come before the scheduler has seen every claim; the group is tried again when it has.
-    scenario.wait(group, condition("PodGroupInitiallyScheduled", "True"), timeout=20)
+    scenario.wait(group, initially_scheduled(), timeout=20)
     scenario.waiter.wait_any("Pod", count_of(scheduled(), GPUS - 1), label_selector="app=training")
     claims, _ = scenario.client.list("ResourceClaim")
     given = {gpu.device for each in claims for gpu in allocated_devices(each) if gpu.driver == driver.name}
