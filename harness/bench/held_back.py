@@ -1,7 +1,6 @@
 """How Kubernetes fares with many Pods that wait for binding conditions at once."""
 
 import time
-from datetime import datetime
 
 from fake_driver.profiles import fabric
 from harness.bench.model import Series
@@ -9,6 +8,7 @@ from harness.clusters.protocol import BareNode, Cluster
 from harness.drivers import Driver, DriverHost
 from harness.kube import Client, Obj, Waiter
 from harness.kube.builders import claim, device_class, on_node, pod, request
+from harness.kube.events import first_sent
 from harness.kube.predicates import all_of, allocated, allocation_results, count_of, exists, scheduled
 
 _DRIVER = "bench-fabric.example.com"
@@ -83,4 +83,4 @@ def _placed(client: Client, waiter: Waiter, body: Obj) -> float:
 
 def _bound_at(waiter: Waiter, made: Obj) -> float:
     """When the scheduler had bound the Pod: on a local cluster its clock is ours."""
-    return datetime.fromisoformat(waiter.wait_event(made, "Scheduled")["eventTime"]).timestamp()
+    return first_sent(waiter.wait_event(made, "Scheduled")).latest
