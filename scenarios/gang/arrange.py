@@ -109,12 +109,20 @@ def holds_of(driver: Driver) -> Predicate[Object]:
     )
 
 
+def says_counts(scenario: Scenario) -> bool:
+    """Whether the release tells of a group without a place how many of its Pods would have one."""
+    return scenario.release.has("PodGroup.status.conditions.message.counts")
+
+
 # -- outcomes ----------------------------------------------------------------------------------------------------------
 
 
 def placed(scenario: Scenario, made: Gang, count: int | None = None) -> list[Object]:
     """The Pods once so many of them (all, unless told) are bound, and the group says that it is placed."""
-    scenario.wait(made.group, initially_scheduled() | group_unschedulable("cannot be satisfied"))
+    outcome = initially_scheduled()
+    if says_counts(scenario):
+        outcome |= group_unschedulable("cannot be satisfied")
+    scenario.wait(made.group, outcome)
     assert initially_scheduled()(scenario.get(made.group)), f"the group was not placed: {told(scenario, made.group)}"
     wanted = len(made.pods) if count is None else count
     return scenario.waiter.wait_any("Pod", count_of(scheduled(), wanted), SOON, label_selector=made.selector)
@@ -125,12 +133,19 @@ def bound(scenario: Scenario, job: str, count: int, timeout: float = SOON) -> li
     return scenario.waiter.wait_any("Pod", count_of(scheduled(), count), timeout, label_selector=f"{JOB}={job}")
 
 
+def short_of_room(scenario: Scenario, *, could: int, of: int) -> Predicate[Object]:
+    """The scheduler finds a place for only `could` of the `of` that the gang needs, and says so as its release does."""
+    return group_unschedulable(
+        f"minCount ({of}) cannot be satisfied: {could} scheduled" if says_counts(scenario) else None
+    )
+
+
 def none_placed(scenario: Scenario, made: Gang, *, could: int, of: int) -> Object:
     """The scheduler has found a place for only `could` of the `of` that the gang needs, and has bound none.
 
     Its message tells how many it could have placed, so it knows of all the room there is. Returns the group.
     """
-    says = group_unschedulable(f"minCount ({of}) cannot be satisfied: {could} scheduled")
+    says = short_of_room(scenario, could=could, of=of)
     group = scenario.wait(made.group, says | initially_scheduled())
     assert says(group), f"the group was placed: {told(scenario, made.group)}"
     scenario.waiter.wait_any("Pod", all_of(unschedulable(), len(made.pods)), label_selector=made.selector)

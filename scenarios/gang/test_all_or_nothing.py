@@ -12,7 +12,6 @@ from harness.kube.builders import claim, claim_template, gang, pod, pod_group, r
 from harness.kube.predicates import (
     all_of,
     count_of,
-    group_unschedulable,
     initially_scheduled,
     scheduled,
     unallocated,
@@ -20,7 +19,7 @@ from harness.kube.predicates import (
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import JOB, Gang, bound, holds_of, member, none_placed
+from scenarios.gang.arrange import JOB, Gang, bound, holds_of, member, none_placed, short_of_room
 from scenarios.taint.arrange import BROKEN, tainted
 from scenarios.taint.seen import slices_seen
 
@@ -150,7 +149,7 @@ def test_racing_gangs_win_whole_and_make_way_for_the_next(
 
     for name, group in groups.items():
         if name not in winners:
-            scenario.wait(group, group_unschedulable(f"minCount ({size}) cannot be satisfied: 0 scheduled"))
+            scenario.wait(group, short_of_room(scenario, could=0, of=size))
     leaver = sorted(winners)[0]
     scenario.client.delete_collection("Pod", label_selector=f"{JOB}={leaver}")
     scenario.waiter.wait_any("Pod", all_of(scheduled(), 0), label_selector=f"{JOB}={leaver}")

@@ -17,9 +17,11 @@ API = "scheduling.k8s.io/v1beta1"
 MIN_COUNT = "spec.schedulingPolicy.gang.minCount"
 
 
-def manifest(file: str) -> Object:
-    """An example as it stands in the document."""
+def manifest(scenario: Scenario, file: str) -> Object:
+    """An example as it stands in the document, in the version that the release has it in."""
     found: Object = yaml.safe_load((files("scenarios") / "examples" / file).read_text("utf-8"))
+    if found["kind"] == "PodGroup" and not scenario.release.has("PodGroup.v1beta1"):
+        del found["apiVersion"]
     return found
 
 
@@ -55,6 +57,7 @@ def gate(scenario: Scenario) -> tuple[str, bool]:
 
 
 @pytest.mark.statement("GS-02")
+@pytest.mark.feature("PodGroup.v1beta1")
 @pytest.mark.profile("defaults")
 @pytest.mark.exclusive("cluster")
 @pytest.mark.needs("restart")
@@ -65,22 +68,23 @@ def test_gangs_are_beta_and_off_where_nobody_asks_for_them(scenario: Scenario, d
 
     assert gate(scenario) == ("BETA", False)
     assert "PodGroup" not in served(scenario)
-    stored = scenario.client.create(manifest("gs-pod-worker-0.yaml"), dry_run=True)
+    stored = scenario.client.create(manifest(scenario, "gs-pod-worker-0.yaml"), dry_run=True)
     assert "schedulingGroup" not in stored["spec"]
 
 
 @pytest.mark.control("GS-02")
+@pytest.mark.feature("PodGroup.v1beta1")
 def test_groups_are_served_and_named_with_gate_and_api_on(scenario: Scenario) -> None:
     assert gate(scenario) == ("BETA", True)
     assert {"PodGroup", "Workload"} <= served(scenario)
-    stored = scenario.client.create(manifest("gs-pod-worker-0.yaml"), dry_run=True)
+    stored = scenario.client.create(manifest(scenario, "gs-pod-worker-0.yaml"), dry_run=True)
     assert stored["spec"]["schedulingGroup"] == {"podGroupName": "training-worker-0"}
 
 
 @pytest.mark.statement("GS-03")
 @pytest.mark.needs("bare-nodes")
 def test_example_group_asks_for_four_pods_at_the_same_time(scenario: Scenario, difference: Difference) -> None:
-    example = manifest("gs-podgroup.yaml")
+    example = manifest(scenario, "gs-podgroup.yaml")
     read = scenario.client.create(example, dry_run=True)
     assert (read["metadata"]["namespace"], read["metadata"]["name"]) == ("default", "training-worker-0")
     assert read["spec"]["schedulingPolicy"] == {"gang": {"minCount": 4}}
@@ -101,7 +105,7 @@ def test_example_group_asks_for_four_pods_at_the_same_time(scenario: Scenario, d
 
 @pytest.mark.control("GS-03")
 def test_min_count_is_positive(scenario: Scenario) -> None:
-    example = manifest("gs-podgroup.yaml")
+    example = manifest(scenario, "gs-podgroup.yaml")
     for count in (0, -1):
         example["spec"]["schedulingPolicy"]["gang"]["minCount"] = count
         refused(lambda: scenario.client.create(example, dry_run=True), MIN_COUNT)
@@ -112,13 +116,13 @@ def test_min_count_is_positive(scenario: Scenario) -> None:
 @pytest.mark.statement("GS-05")
 @pytest.mark.needs("bare-nodes")
 def test_example_pod_waits_for_the_example_group(scenario: Scenario, difference: Difference) -> None:
-    example = manifest("gs-pod-worker-0.yaml")
+    example = manifest(scenario, "gs-pod-worker-0.yaml")
     if difference("the Pod names no group"):
         del example["spec"]["schedulingGroup"]
     assert scenario.client.create(example, dry_run=True)["spec"]["containers"][0]["image"] == "training:v1"
 
     room(scenario, 4)
-    group = manifest("gs-podgroup.yaml")
+    group = manifest(scenario, "gs-podgroup.yaml")
     group["metadata"].pop("namespace")
     group = scenario.create(group)
     first = scenario.create(at_hand(scenario, example))
@@ -136,7 +140,7 @@ def test_example_pod_waits_for_the_example_group(scenario: Scenario, difference:
 def test_example_pod_is_placed_alone_with_the_gate_off(scenario: Scenario) -> None:
     room(scenario, 1)
 
-    stored = scenario.create(at_hand(scenario, manifest("gs-pod-worker-0.yaml")))
+    stored = scenario.create(at_hand(scenario, manifest(scenario, "gs-pod-worker-0.yaml")))
 
     assert "schedulingGroup" not in stored["spec"]
     scenario.wait(stored, scheduled())

@@ -44,6 +44,7 @@ PROTECTION = "scheduling.k8s.io/podgroup-protection"
 
 
 @pytest.mark.statement("XD-22")
+@pytest.mark.feature("PodGroup.spec.minCount.mutable")
 def test_lowering_min_count_lets_those_in_that_lack_others(scenario: Scenario, difference: Difference) -> None:
     room(scenario, 4)
     made = gang_of(scenario, "workers", min_count=4, count=3, **at_home(scenario))
@@ -56,6 +57,7 @@ def test_lowering_min_count_lets_those_in_that_lack_others(scenario: Scenario, d
 
 
 @pytest.mark.statement("XD-22")
+@pytest.mark.feature("PodGroup.spec.minCount.mutable")
 def test_lowering_min_count_lets_those_in_that_fit(scenario: Scenario, difference: Difference) -> None:
     room(scenario, 3)
     made = gang_of(scenario, "workers", min_count=4, **at_home(scenario))
@@ -68,6 +70,7 @@ def test_lowering_min_count_lets_those_in_that_fit(scenario: Scenario, differenc
 
 
 @pytest.mark.control("XD-22")
+@pytest.mark.feature("PodGroup.spec.minCount.mutable")
 def test_raising_min_count_before_the_quorum_asks_for_more_pods(scenario: Scenario) -> None:
     room(scenario, 4)
     made = gang_of(scenario, "workers", min_count=2, count=1, **at_home(scenario))

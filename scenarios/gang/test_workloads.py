@@ -13,7 +13,7 @@ from harness.kube.predicates import (
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import Gang, assert_unbound, at_home, members, placed, rack_key, room, told
+from scenarios.gang.arrange import Gang, assert_unbound, at_home, members, placed, rack_key, room, short_of_room, told
 
 pytestmark = pytest.mark.needs("bare-nodes")
 
@@ -41,6 +41,7 @@ def job_of_four(scenario: Scenario, scheduling: Object | None) -> Object:
 
 
 @pytest.mark.statement("XD-25")
+@pytest.mark.feature("Job.spec.scheduling")
 def test_job_makes_its_own_gang_and_keeps_it_up_to_date(scenario: Scenario, difference: Difference) -> None:
     room(scenario, 3)
     as_gang: Object | None = None if difference("the Job asks for no gang") else {"schedulingPolicy": {"gang": {}}}
@@ -53,7 +54,7 @@ def test_job_makes_its_own_gang_and_keeps_it_up_to_date(scenario: Scenario, diff
     assert group["spec"]["workloadRef"]["workloadName"] == workload["metadata"]["name"]
     for reason in ("WorkloadCreated", "PodGroupCreated"):
         scenario.wait_event(train, reason)
-    scenario.wait(group, group_unschedulable("minCount (4) cannot be satisfied: 3 scheduled"))
+    scenario.wait(group, short_of_room(scenario, could=3, of=4))
     pods, _ = scenario.client.list("Pod", label_selector=f"{JOB_NAME}=train")
     assert [each["spec"]["schedulingGroup"]["podGroupName"] for each in pods] == [group["metadata"]["name"]] * 4
     assert_unbound(scenario, f"{JOB_NAME}=train")
@@ -68,6 +69,7 @@ def test_job_makes_its_own_gang_and_keeps_it_up_to_date(scenario: Scenario, diff
 
 
 @pytest.mark.control("XD-25")
+@pytest.mark.feature("Job.spec.scheduling")
 def test_job_without_a_wish_gets_a_basic_group(scenario: Scenario) -> None:
     room(scenario, 3)
 
@@ -78,6 +80,7 @@ def test_job_without_a_wish_gets_a_basic_group(scenario: Scenario) -> None:
 
 
 @pytest.mark.statement("XD-25")
+@pytest.mark.feature("PodGroup.spec.workloadRef")
 def test_group_of_a_workload_that_does_not_exist_is_placed_all_the_same(
     scenario: Scenario, difference: Difference
 ) -> None:
