@@ -39,8 +39,10 @@ def create_rule(
 
 
 def example(scenario: Scenario, file: str) -> Object:
-    """A document's example under the scenario's own name."""
+    """A document's example under the scenario's own name, in the version that the release has it in."""
     manifest: Object = yaml.safe_load((files("scenarios") / "examples" / file).read_text("utf-8"))
+    if not scenario.release.has("DeviceTaintRule.v1"):
+        del manifest["apiVersion"]
     manifest["metadata"]["name"] = scenario.namespace
     return manifest
 

@@ -15,6 +15,7 @@ PLURAL = "devicetaintrules"
 
 
 @pytest.mark.statement("TR-02")
+@pytest.mark.feature("DeviceTaintRule.v1")
 def test_rules_are_served_in_version_v1(scenario: Scenario, difference: Difference) -> None:
     version = "v1beta1" if difference("version v1beta1, which is served as well, is used") else "v1"
     group = f"resource.k8s.io/{version}"
