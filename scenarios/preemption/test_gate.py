@@ -38,6 +38,7 @@ def gates(scenario: Scenario) -> set[str]:
 
 
 @pytest.mark.statement("PR-05")
+@pytest.mark.feature("GenericWorkload.preemption")
 def test_groups_preempt_and_are_preempted_with_no_gate_of_its_own(scenario: Scenario, difference: Difference) -> None:
     without(scenario, *FURTHER, *([GATE] if difference("GenericWorkload is off as well") else []))
     where = nodes(scenario, 1, 1, 1, 1)
@@ -55,6 +56,7 @@ def test_groups_preempt_and_are_preempted_with_no_gate_of_its_own(scenario: Scen
 
 
 @pytest.mark.control("PR-05")
+@pytest.mark.feature("GenericWorkload.preemption")
 def test_pods_of_a_gang_preempt_one_by_one_with_the_gate_off(scenario: Scenario) -> None:
     without(scenario, *FURTHER, GATE)
     left, right = nodes(scenario, 1, 1)

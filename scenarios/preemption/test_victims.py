@@ -59,7 +59,8 @@ def test_single_pod_sends_away_a_group_as_its_mode_says(scenario: Scenario, diff
 def test_group_without_a_mode_goes_pod_by_pod(scenario: Scenario) -> None:
     where = nodes(scenario, 1, 1)
     near, far = group_over(scenario, "unset", where, None)
-    assert scenario.client.get("PodGroup", "unset")["spec"]["disruptionMode"] == SINGLE
+    single = scenario.client.complete(pod_group("single", basic(), disruption_mode=SINGLE))
+    assert scenario.client.get("PodGroup", "unset")["spec"]["disruptionMode"] == single["spec"]["disruptionMode"]
 
     preemptor = new_gang(scenario, "high", [[where[0]]])
 
