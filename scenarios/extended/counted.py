@@ -13,8 +13,13 @@ def own_resource(scenario: Scenario) -> str:
 
 def serve_by_dra(scenario: Scenario, driver: Driver, resource: str | None) -> None:
     """Let the driver's devices stand behind the resource (None: behind none), by a class of its own."""
-    name = resource.replace("/", ".") if resource else driver.name
+    name = class_behind(resource) if resource else driver.name
     scenario.create(device_class(name, driver.name, extended_resource_name=resource))
+
+
+def class_behind(resource: str) -> str:
+    """The name of the class that `serve_by_dra` makes for the resource."""
+    return resource.replace("/", ".")
 
 
 def node_with_plugin(scenario: Scenario, resource: str, count: int) -> str:

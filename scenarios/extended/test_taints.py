@@ -7,7 +7,7 @@ import pytest
 from fake_driver.inventory import Taint
 from fake_driver.profiles import gpus
 from harness.drivers import Driver
-from harness.kube.builders import device_taint, device_taint_rule, pod
+from harness.kube.builders import claim, device_taint, device_taint_rule, pod, request
 from harness.kube.predicates import (
     allocated_devices,
     gone,
@@ -17,8 +17,9 @@ from harness.kube.predicates import (
     unscheduled,
 )
 from harness.plugin.outcome import Difference
-from harness.plugin.scenario import Scenario
-from scenarios.extended.counted import generated_claim, node_with_plugin, own_resource, serve_by_dra
+from harness.plugin.scenario import Object, Scenario
+from scenarios.extended.counted import class_behind, generated_claim, node_with_plugin, own_resource, serve_by_dra
+from scenarios.taint.rules import controller_knows
 from scenarios.taint.seen import slices_seen
 
 Effect = Literal["NoSchedule", "NoExecute"]
@@ -26,17 +27,37 @@ Effect = Literal["NoSchedule", "NoExecute"]
 KEY = "example.com/unhealthy"
 
 
-def one_gpu(scenario: Scenario, resource: str, *, plugin: bool = False) -> Driver:
-    """A driver whose one GPU stands behind the resource."""
-    driver = scenario.driver(gpus(1), plugin=plugin, device_class=False)
+#: Whether a Pod that was given a device through an extended resource is evicted for the taint.
+EVICTED = "DeviceTaint.evicts-users-of-extended-resources"
+
+
+def gpus_behind(scenario: Scenario, resource: str, *, count: int = 1, plugin: bool = False) -> Driver:
+    """A driver whose GPUs stand behind the resource."""
+    driver = scenario.driver(gpus(count), plugin=plugin, device_class=False)
     serve_by_dra(scenario, driver, resource)
     return driver
 
 
 def taint(driver: Driver, effect: Effect | None) -> None:
-    """Publish the driver's GPU with this taint, or without any."""
-    pool = driver.control.pools[0].name
-    driver.control.update_device(pool, "gpu-0", taints=(Taint(KEY, effect),) if effect else ())
+    """Publish the driver's GPUs with this taint, or without any."""
+    (pool,) = driver.control.pools
+    for device in pool.devices:
+        driver.control.update_device(pool.name, device.name, taints=(Taint(KEY, effect),) if effect else ())
+
+
+def claiming(scenario: Scenario, resource: str) -> Object:
+    """A Pod that claims one of the devices behind the resource, instead of asking for the resource."""
+    wanted = scenario.create(claim("claiming", request(class_behind(resource))))
+    return scenario.create(pod("claiming", claims={"gpu": wanted}))
+
+
+def goes_as_the_release_has_it(scenario: Scenario, consumer: Object) -> None:
+    """The Pod with the extended resource is evicted, or stays where the controller knows nothing of such Pods."""
+    if scenario.release.has(EVICTED):
+        scenario.wait(consumer, gone(), timeout=15)
+    else:
+        controller_knows(scenario)
+        assert running()(scenario.get(consumer))
 
 
 def taint_by_rule(scenario: Scenario, effect: Effect, driver: Driver | None) -> None:
@@ -49,7 +70,7 @@ def taint_by_rule(scenario: Scenario, effect: Effect, driver: Driver | None) -> 
 @pytest.mark.statement("ER-04")
 def test_pod_is_kept_from_a_gpu_that_the_driver_has_tainted(scenario: Scenario, difference: Difference) -> None:
     resource = own_resource(scenario)
-    driver = one_gpu(scenario, resource)
+    driver = gpus_behind(scenario, resource)
     taint(driver, None if difference("the device has no taint") else "NoSchedule")
 
     slices_seen(scenario)
@@ -63,7 +84,7 @@ def test_pod_is_kept_from_a_gpu_that_the_driver_has_tainted(scenario: Scenario, 
 @pytest.mark.control("ER-04")
 def test_pod_gets_the_gpu_once_the_taint_is_gone(scenario: Scenario) -> None:
     resource = own_resource(scenario)
-    driver = one_gpu(scenario, resource)
+    driver = gpus_behind(scenario, resource)
     taint(driver, "NoSchedule")
     consumer = scenario.create(pod("consumer", limits={resource: 1}))
     scenario.wait(consumer, unschedulable("cannot allocate all claims"))
@@ -75,23 +96,31 @@ def test_pod_gets_the_gpu_once_the_taint_is_gone(scenario: Scenario) -> None:
 
 
 @pytest.mark.statement("ER-04")
+@pytest.mark.deviates(
+    "ER-04",
+    "a taint does not end Pods that run already: the controller reads their claims only",
+    where=("1.34", "1.35", "1.36"),
+)
 @pytest.mark.needs("kubelet")
 def test_running_pod_is_deleted_when_its_gpu_gets_a_noexecute_taint(scenario: Scenario, difference: Difference) -> None:
     resource = own_resource(scenario)
-    driver = one_gpu(scenario, resource, plugin=True)
+    driver = gpus_behind(scenario, resource, count=2, plugin=True)
     consumer = scenario.create(pod("consumer", limits={resource: 1}))
-    scenario.wait(consumer, running())
+    beside = claiming(scenario, resource)
+    for each in (consumer, beside):
+        scenario.wait(each, running())
 
     taint(driver, "NoSchedule" if difference("the taint has the effect NoSchedule") else "NoExecute")
 
-    scenario.wait(consumer, gone(), timeout=15)
+    scenario.wait(beside, gone(), timeout=15)
+    goes_as_the_release_has_it(scenario, consumer)
 
 
 @pytest.mark.control("ER-04")
 @pytest.mark.needs("kubelet")
 def test_running_pod_stays_when_its_gpu_gets_a_noschedule_taint(scenario: Scenario) -> None:
     resource = own_resource(scenario)
-    driver = one_gpu(scenario, resource, plugin=True)
+    driver = gpus_behind(scenario, resource, plugin=True)
     consumer = scenario.create(pod("consumer", limits={resource: 1}))
     scenario.wait(consumer, running())
 
@@ -116,7 +145,7 @@ def test_taints_of_every_device_do_not_reach_a_gpu_of_a_device_plugin(
     else:
         node_with_plugin(scenario, by_plugin, 2)
     on_plugin = scenario.create(pod("on-plugin", limits={by_plugin: 1}))
-    on_dra = scenario.create(pod("on-dra", limits={by_dra: 1}))
+    on_dra = claiming(scenario, by_dra)
     for consumer in (on_plugin, on_dra):
         scenario.wait(consumer, scheduled())
 
@@ -135,12 +164,15 @@ def test_taints_of_every_device_do_not_reach_a_gpu_of_a_device_plugin(
 @pytest.mark.needs("kubelet")
 def test_taint_of_a_rule_reaches_a_gpu_that_dra_manages(scenario: Scenario) -> None:
     resource = own_resource(scenario)
-    driver = one_gpu(scenario, resource, plugin=True)
+    driver = gpus_behind(scenario, resource, count=3, plugin=True)
     consumer = scenario.create(pod("consumer", limits={resource: 1}))
-    scenario.wait(consumer, running())
+    beside = claiming(scenario, resource)
+    for each in (consumer, beside):
+        scenario.wait(each, running())
 
     taint_by_rule(scenario, "NoExecute", driver)
 
-    scenario.wait(consumer, gone())
+    scenario.wait(beside, gone())
+    goes_as_the_release_has_it(scenario, consumer)
     later = scenario.create(pod("later", limits={resource: 1}))
     scenario.wait(later, unschedulable("cannot allocate all claims"))

@@ -138,6 +138,7 @@ def test_invalid_field_is_refused_at_creation_and_change(
 
 
 @pytest.mark.control("TR-04")
+@pytest.mark.feature("DeviceTaintRule.v1")
 def test_selector_may_change_but_a_rule_is_only_replaced_by_who_has_read_it(scenario: Scenario) -> None:
     stored = create_rule(scenario, "None", driver=f"{scenario.namespace}.example.com")
     moved = {"pool": "elsewhere", "device": "gpu-7"}

@@ -95,6 +95,7 @@ def test_driver_that_no_slice_has_selects_no_device(scenario: Scenario) -> None:
 
 
 @pytest.mark.statement("TR-03")
+@pytest.mark.feature("DeviceTaintRule.missing-selector-selects-nothing")
 def test_missing_selector_selects_no_device(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(2), plugin=False)
     controller_knows(scenario)
