@@ -32,7 +32,10 @@ from scenarios.node_allocatable.arrange import (
     without_footprint,
 )
 
-pytestmark = pytest.mark.needs("bare-nodes")
+pytestmark = [
+    pytest.mark.needs("bare-nodes"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 PAGES = "hugepages-2Mi"
 

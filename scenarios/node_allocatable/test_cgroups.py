@@ -14,7 +14,10 @@ from scenarios.node_allocatable.arrange import amount, consumed, footprint
 from scenarios.node_allocatable.cgroups import ControlGroup, weights
 from scenarios.node_allocatable.observer import Observer
 
-pytestmark = pytest.mark.needs("kubelet", "container", "cgroup")
+pytestmark = [
+    pytest.mark.needs("kubelet", "container", "cgroup"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 #: A device that claims draw CPUs and memory from.
 HOST_PART = Pool(

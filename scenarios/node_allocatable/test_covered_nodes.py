@@ -13,7 +13,10 @@ from harness.plugin.outcome import Difference
 from harness.plugin.scenario import LABEL, Object, Scenario
 from scenarios.node_allocatable.arrange import FEATURE, allocatable, bound, consumer, demand, large_node, room_is
 
-pytestmark = pytest.mark.needs("bare-nodes")
+pytestmark = [
+    pytest.mark.needs("bare-nodes"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 
 def mapped(name: str, **where: object) -> Object:

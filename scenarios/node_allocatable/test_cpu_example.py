@@ -31,6 +31,8 @@ from scenarios.node_allocatable.arrange import (
 from scenarios.node_allocatable.example import CPU, CPUS, Example, example, publish
 from scenarios.taint.refusals import refused
 
+pytestmark = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
+
 
 def draws(scenario: Scenario, made: Example, node: str, cpus: int, name: str | None = None) -> Consumer:
     """A bound Pod whose claim has drawn so many CPUs."""

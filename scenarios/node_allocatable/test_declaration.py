@@ -27,7 +27,10 @@ from scenarios.node_allocatable.arrange import (
 from scenarios.node_allocatable.published import published_devices
 from scenarios.taint.refusals import refused
 
-pytestmark = pytest.mark.needs("bare-nodes")
+pytestmark = [
+    pytest.mark.needs("bare-nodes"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 Footprint = Mapping[str, Mapping[str, Any]]
 

@@ -28,7 +28,11 @@ from scenarios.node_allocatable.published import published_devices, selecting
 REQUESTED = amount("32Mi")
 TAKEN = amount("64Mi")
 
-pytestmark = [pytest.mark.exclusive("cluster"), pytest.mark.needs("kubelet", "restart")]
+pytestmark = [
+    pytest.mark.exclusive("cluster"),
+    pytest.mark.needs("kubelet", "restart"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 
 def runs(scenario: Scenario, driver: Driver) -> Consumer:

@@ -23,6 +23,8 @@ from scenarios.node_allocatable.arrange import (
 )
 from scenarios.node_allocatable.published import published_devices
 
+pytestmark = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
+
 ATTACHED, FAILED = "DeviceAttached", "DeviceAttachFailed"
 
 #: Seconds between two looks of the scheduler at binding conditions are 5.

@@ -15,7 +15,10 @@ from scenarios.node_allocatable.cgroups import weights
 from scenarios.node_allocatable.observer import Observer, oom_score_adj
 from scenarios.node_allocatable.published import selecting
 
-pytestmark = pytest.mark.needs("kubelet", "container", "cgroup")
+pytestmark = [
+    pytest.mark.needs("kubelet", "container", "cgroup"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 #: What a container asks for itself, and what the Pod has through its claim.
 REQUESTS = {"cpu": "100m", "memory": "64Mi"}

@@ -23,6 +23,8 @@ from scenarios.node_allocatable.arrange import (
     without_footprint,
 )
 
+pytestmark = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
+
 #: Memory that a Pod has through its claim, that its container asks for, and that it asks for after the resize.
 TAKEN, ASKED, LESS = amount("500Mi"), amount("600Mi"), amount("200Mi")
 

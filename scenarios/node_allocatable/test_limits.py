@@ -23,7 +23,10 @@ from scenarios.node_allocatable.arrange import (
 )
 from scenarios.taint.refusals import refused
 
-pytestmark = pytest.mark.needs("bare-nodes")
+pytestmark = [
+    pytest.mark.needs("bare-nodes"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 #: The greatest number of 64 bits, in which the scheduler counts milli-CPUs and bytes.
 GREATEST = 2**63 - 1

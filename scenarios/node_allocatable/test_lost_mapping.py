@@ -22,7 +22,10 @@ from scenarios.node_allocatable.arrange import (
     without_footprint,
 )
 
-pytestmark = pytest.mark.needs("bare-nodes")
+pytestmark = [
+    pytest.mark.needs("bare-nodes"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 
 def used_and_wanted(scenario: Scenario, driver: Driver, node: str) -> tuple[Consumer, Object]:

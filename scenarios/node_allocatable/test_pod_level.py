@@ -25,7 +25,10 @@ from scenarios.node_allocatable.arrange import (
     room_is,
 )
 
-pytestmark = pytest.mark.needs("bare-nodes")
+pytestmark = [
+    pytest.mark.needs("bare-nodes"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 PAGES = "hugepages-2Mi"
 

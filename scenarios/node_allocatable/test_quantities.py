@@ -23,6 +23,8 @@ from scenarios.node_allocatable.arrange import (
 )
 from scenarios.node_allocatable.published import published_devices
 
+pytestmark = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
+
 
 def users(using: int, of: int) -> list[Object]:
     """So many containers, the first `using` of which refer to the Pod's claim."""

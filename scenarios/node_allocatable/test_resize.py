@@ -27,7 +27,7 @@ from scenarios.node_allocatable.arrange import (
 )
 from scenarios.taint.refusals import refused
 
-pytestmark = pytest.mark.needs("kubelet")
+pytestmark = [pytest.mark.needs("kubelet"), pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")]
 
 PENDING = "PodResizePending"
 

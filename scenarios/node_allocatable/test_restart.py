@@ -20,7 +20,11 @@ from scenarios.node_allocatable.arrange import (
     room_is,
 )
 
-pytestmark = [pytest.mark.exclusive("cluster"), pytest.mark.needs("bare-nodes", "restart")]
+pytestmark = [
+    pytest.mark.exclusive("cluster"),
+    pytest.mark.needs("bare-nodes", "restart"),
+    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
+]
 
 
 def user_and_waiter(scenario: Scenario, node: str) -> tuple[Consumer, Object]:

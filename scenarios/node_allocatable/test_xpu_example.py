@@ -24,6 +24,8 @@ from scenarios.node_allocatable.arrange import (
 from scenarios.node_allocatable.example import XPUS, example, publish
 from scenarios.taint.refusals import refused
 
+pytestmark = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
+
 
 @pytest.mark.statement("NA-27")
 def test_accelerator_costs_its_pod_more_memory(scenario: Scenario, difference: Difference) -> None:
