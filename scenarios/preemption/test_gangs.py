@@ -105,7 +105,6 @@ def test_gang_without_further_pods_takes_two_places(scenario: Scenario) -> None:
 
 
 @pytest.mark.statement("XD-35")
-@pytest.mark.feature("PodGroup.spec.preemptionPolicy")
 def test_gang_that_never_preempts_waits(scenario: Scenario, difference: Difference) -> None:
     (node,) = nodes(scenario, 2)
     holders = [placed(scenario, f"low-{number}", "low", node) for number in range(2)]
@@ -119,7 +118,6 @@ def test_gang_that_never_preempts_waits(scenario: Scenario, difference: Differen
 
 
 @pytest.mark.control("XD-35")
-@pytest.mark.feature("PodGroup.spec.preemptionPolicy")
 def test_gang_that_never_preempts_is_placed_once_there_is_room(scenario: Scenario) -> None:
     (node,) = nodes(scenario, 2)
     holders = [placed(scenario, f"low-{number}", "low", node) for number in range(2)]
@@ -133,7 +131,6 @@ def test_gang_that_never_preempts_is_placed_once_there_is_room(scenario: Scenari
 
 
 @pytest.mark.control("XD-35")
-@pytest.mark.feature("PodGroup.spec.preemptionPolicy")
 def test_group_does_not_take_never_from_its_class(scenario: Scenario) -> None:
     classes(scenario)
 
