@@ -4,13 +4,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from harness.clusters.kind import objects
+from harness.clusters.kind import nodes, objects
+from harness.clusters.kind.endings import refusal
 from harness.clusters.kind.engine import Engine
 from harness.clusters.run import LABEL
 from harness.errors import InfrastructureError, UsageError
@@ -24,6 +26,20 @@ _TRANSIENT = re.compile(
     r"|could not find a log line that matches \"Reached target"
 )
 _ATTEMPTS = 3
+
+_GLANCE = 5.0  # seconds between two looks at what a cluster's components say while kubeadm waits for them
+
+# What components have written that have ended, each under its name.
+_ENDED = """
+for name in etcd kube-apiserver kube-controller-manager kube-scheduler; do
+  for ended in $(crictl ps --all --quiet --state exited --name "^$name\\$" 2>/dev/null); do
+    echo "@@ $name"
+    crictl logs --tail 5 "$ended" 2>&1 || true
+  done
+done
+echo "@@ kubelet"
+journalctl --unit=kubelet --no-pager --output=cat --lines=5
+"""
 
 
 class Transient(InfrastructureError):
@@ -65,7 +81,8 @@ class Kind:
     def _create_once(self, name: str, image: str, config: Path, kubeconfig: Path, logs: Path) -> None:
         files = (f"--config={config}", f"--kubeconfig={kubeconfig}")
         try:
-            self._run("create", "cluster", f"--name={name}", f"--image={image}", *files, "--retain")
+            names = (f"--name={name}", f"--image={image}")
+            self._run("create", "cluster", *names, *files, "--retain", meanwhile=partial(self._check, name))
         except InfrastructureError as error:
             kept = self._keep_logs(name, logs)
             objects.remove_cluster(self.engine, name)
@@ -82,22 +99,48 @@ class Kind:
             return f"its nodes' logs could not be read: {error}"
         return f"logs of its nodes: {logs}"
 
-    def _run(self, *arguments: str) -> None:
-        done = subprocess.run(
+    def _check(self, name: str) -> None:
+        """Raise InfrastructureError when a component refuses to start: kubeadm would wait for it for minutes."""
+        try:
+            told = nodes.shell(self.engine, f"{name}-control-plane", _ENDED)
+        except InfrastructureError:
+            return  # the node is not there yet
+        for section in told.split("@@ ")[1:]:
+            component, _, log = section.partition("\n")
+            if words := refusal(log):
+                raise InfrastructureError(f"{component} does not start: {words}")
+
+    def _run(self, *arguments: str, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Run kind; what `meanwhile`, called now and then, raises ends it."""
+        with subprocess.Popen(
             [self.program, *arguments],
-            check=False,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
             env=self._environment(),
-        )
-        if done.returncode:
-            raise InfrastructureError(f"kind {' '.join(arguments[:2])} failed: {_words(done.stderr)}")
+        ) as running:
+            try:
+                told = _told(running, meanwhile)
+            except BaseException:
+                running.kill()
+                raise
+        if running.returncode:
+            raise InfrastructureError(f"kind {' '.join(arguments[:2])} failed: {_words(told)}")
 
     def _environment(self) -> Mapping[str, str]:
         network = objects.network_name(self.run_id)
         return {**self.engine.environment(), "KIND_EXPERIMENTAL_DOCKER_NETWORK": network, LABEL: self.run_id}
+
+
+def _told(running: subprocess.Popen[str], meanwhile: Callable[[], None]) -> str:
+    """What it has written when it ends."""
+    while True:
+        try:
+            return running.communicate(timeout=_GLANCE)[1]
+        except subprocess.TimeoutExpired:
+            meanwhile()
 
 
 def _words(output: str) -> str:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from harness.clusters.kind import nodes
 from harness.clusters.kind.access import Access
+from harness.clusters.kind.endings import Ending, Endings
 from harness.clusters.kind.engine import Engine
 from harness.clusters.kind.facts import Facts
 from harness.clusters.kind.kubelets import Kubelets
 from harness.clusters.kind.static_pods import StaticPods
+from harness.clusters.last_words import last_words
 from harness.clusters.local.components import CONTROL_PLANE, nodes_ready
 from harness.clusters.local.endpoint import Endpoint
 from harness.clusters.protocol import Component
@@ -22,7 +24,8 @@ _INTERVAL = 0.1
 _ETCD = "http://127.0.0.1:2381"  # in the node: metrics and health, without TLS
 _READY_PATH = {"kube-controller-manager": "/healthz"}
 _CRI_PREFIX = re.compile(r"^\S+ (?:stdout|stderr) [FP] ", re.MULTILINE)
-_NODE_LOGS = 'cat /var/log/pods/kube-system_"$1"-*/"$1"/*.log 2>/dev/null || true'
+# A rewritten component has another directory, whose name tells nothing of its age.
+_NODE_LOGS = 'ls -tr /var/log/pods/kube-system_"$1"-*/"$1"/*.log 2>/dev/null | xargs -r cat'
 
 
 class Components:
@@ -85,13 +88,23 @@ class Components:
         return self._health(component, node)()
 
     def await_healthy(self, component: Component, node: str | None = None) -> None:
-        """Return when it is healthy. Raises InfrastructureError with the last line of its log."""
-        name = self.name(component, node)
+        """Return when it is healthy.
+
+        Raises InfrastructureError with its own words: at once when it cannot start, or when it takes too long.
+        """
+        name, healthy = self.name(component, node), self._health(component, node)
+        endings = Endings(name, partial(self._last_end, component, node))
+
+        def look() -> bool:
+            if healthy():
+                return True
+            endings.check()
+            return False
+
         try:
-            poll(self._health(component, node), bool, name, timeout=_START, interval=_INTERVAL)
+            poll(look, bool, name, timeout=_START, interval=_INTERVAL)
         except PollTimeout as error:
-            lines = self.log(component, node).strip().splitlines()
-            words = lines[-1] if lines else "it wrote nothing"
+            words = last_words(self.log(component, node), 1)
             raise InfrastructureError(f"{name} is not ready after {_START:g} s; {words}") from error
 
     def await_nodes(self, names: Sequence[str], *, untainted: bool = True) -> None:
@@ -131,6 +144,11 @@ class Components:
             return lambda: _tolerant(lambda: bool(self._etcd("/readyz")))
         endpoint, path = self._endpoint(component), _READY_PATH.get(component, "/readyz")
         return lambda: endpoint.healthy(path)
+
+    def _last_end(self, component: Component, node: str | None) -> Ending | None:
+        if component == "kubelet":
+            return self.kubelets.last_end(self.node(node))
+        return self.static_pods.last_end(component)
 
     def _etcd(self, path: str) -> str:
         command = ["curl", "--silent", "--show-error", "--fail", f"{_ETCD}{path}"]

@@ -6,12 +6,19 @@ from dataclasses import dataclass
 import yaml
 
 from harness.clusters.kind import nodes
+from harness.clusters.kind.endings import Ending
 from harness.clusters.kind.engine import Engine
 
 _CONFIGURATION = "/var/lib/kubelet/config.yaml"
 _ORIGINAL = "/etc/kubernetes/dra-e2e-originals/kubelet.yaml"
 _DEFAULTS = "/etc/default/kubelet"  # kind's unit reads KUBELET_EXTRA_ARGS from here
 _EXTRA = "/etc/kubernetes/dra-e2e-kubelet.env"
+_LAST_END = """
+restarts=$(systemctl show kubelet --property=NRestarts --value)
+[ "$restarts" != 0 ] || exit 0
+echo "$restarts"
+journalctl --unit=kubelet --no-pager --output=cat --lines=40
+"""
 _DROP_IN = "/etc/systemd/system/kubelet.service.d/20-dra-e2e.conf"
 
 
@@ -33,6 +40,11 @@ class Kubelets:
         """Whether its process lives."""
         script = "systemctl is-active kubelet || true"
         return nodes.shell(self.engine, node, script).strip() == "active"
+
+    def last_end(self, node: str) -> Ending | None:
+        """How it ended last since it was started, if ever: systemd has counted."""
+        which, _, log = nodes.shell(self.engine, node, _LAST_END).partition("\n")
+        return Ending(which, log) if which else None
 
     def log(self, node: str) -> str:
         """Its log so far, over all its restarts."""

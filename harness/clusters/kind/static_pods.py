@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from harness.clusters.kind import nodes
+from harness.clusters.kind.endings import Ending
 from harness.clusters.kind.engine import Engine
 
 _ORIGINALS = "/etc/kubernetes/dra-e2e-originals"
@@ -22,6 +23,16 @@ while [ -n "$(crictl pods --quiet --state ready --label component="$3")" ]; do
   [ -z "$running" ] || crictl stop --timeout 1 $running >/dev/null 2>&1 || true
   sleep 0.1
 done
+"""
+
+# Ends in earlier sandboxes are those of a component that was stopped.
+_LAST_END = """
+pod=$(crictl pods --quiet --latest --state ready --label component="$1")
+[ -n "$pod" ] || exit 0
+ended=$(crictl ps --all --quiet --latest --state exited --pod "$pod" --name "^$1\\$")
+[ -n "$ended" ] || exit 0
+echo "$ended"
+crictl logs --tail 40 "$ended" 2>&1 || true
 """
 
 
@@ -49,6 +60,11 @@ class StaticPods:
         """Whether its manifest is there; says nothing about its health."""
         script = '[ ! -f "$1/$2.yaml" ] || echo yes'
         return bool(nodes.shell(self.engine, self.node, script, _MANIFESTS, component))
+
+    def last_end(self, component: str) -> Ending | None:
+        """How it ended last since it was started, if ever."""
+        which, _, log = nodes.shell(self.engine, self.node, _LAST_END, component).partition("\n")
+        return Ending(which, log) if which else None
 
     def rewrite(self, component: str, gates: Mapping[str, bool], args: Sequence[str]) -> None:
         """Give a stopped component its original manifest with these gates and flags in addition."""

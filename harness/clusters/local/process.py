@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import select
 import shutil
 import signal
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from harness.clusters.last_words import last_words
 from harness.clusters.run import LABEL
 from harness.errors import InfrastructureError
 
@@ -20,8 +20,6 @@ from harness.errors import InfrastructureError
 _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME")
 # psutil derives a process's start from the boot time, which an adjusted clock moves a little.
 _CLOCK_TOLERANCE = 2.0
-# klog's prefix of errors and fatal errors, and what cobra and panics print.
-_TELLING = re.compile(r"^(?:[EF]\d{4} |Error:|error:|panic:|fatal|\{\"level\":\"(?:fatal|error|panic))")
 
 
 @dataclass(frozen=True)
@@ -87,9 +85,7 @@ class Process:
         """The last lines of its log that tell an error, or else the last lines."""
         with self.log.open("rb") as log:
             log.seek(self.log_offset)
-            lines = log.read().decode(errors="replace").strip().splitlines()[-200:]
-        telling = [line for line in lines if _TELLING.match(line)]
-        return " | ".join((telling or lines)[-count:]) or "it wrote nothing"
+            return last_words(log.read().decode(errors="replace"), count)
 
 
 def start(

@@ -61,3 +61,19 @@ def test_any_other_failure_is_told_at_once_with_kind_s_words(tmp_path: Path, rem
     assert "failed to init node with kubeadm" in str(raised.value)
     assert str(tmp_path / "logs") in str(raised.value)
     assert removed
+
+
+def test_component_that_refuses_its_flags_ends_the_wait(
+    tmp_path: Path, removed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = "I1 starting\nError: unknown flag: --nope"
+    monkeypatch.setattr("harness.clusters.kind.command._GLANCE", 0.1)
+    monkeypatch.setattr(
+        "harness.clusters.kind.command.nodes.shell", lambda *_: f"@@ kube-scheduler\n{refused}\n@@ kubelet\nI1 fine\n"
+    )
+
+    with pytest.raises(InfrastructureError, match=r"kube-scheduler does not start: Error: unknown flag: --nope"):
+        _create(_kind(tmp_path, "exec sleep 60"), tmp_path)
+
+    assert _tries(tmp_path) == 1
+    assert removed
