@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.kube.predicates import any_of, initially_scheduled
+from harness.kube.predicates import count_of, scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.composite.tree import (
@@ -38,8 +38,8 @@ def test_child_that_finds_gpus_is_placed_where_one_is_enough(scenario: Scenario)
     composite(scenario, "root", min_group_count=1)
     children = [child(scenario, "left", "root"), child(scenario, "right", "root")]
 
-    scenario.waiter.wait_any("PodGroup", any_of(initially_scheduled()), timeout=15)
-    winner, loser = sorted(children, key=lambda each: not initially_scheduled()(scenario.get(each.group)))
+    scenario.waiter.wait_any("Pod", count_of(scheduled(), 1 + 2), timeout=15)  # who holds the others, and one child
+    winner, loser = sorted(children, key=lambda each: not scheduled()(scenario.get(each.workers[0])))
     placed(scenario, winner)
     refused(scenario, loser)
 

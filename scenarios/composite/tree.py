@@ -20,7 +20,6 @@ from harness.kube.predicates import (
     condition,
     generated_claim_name,
     group_unschedulable,
-    initially_scheduled,
     scheduled,
     tried,
     unallocated,
@@ -71,11 +70,14 @@ def worker(scenario: Scenario, group: Object, name: str) -> Object:
 
 
 def placed(scenario: Scenario, *children: Child) -> None:
-    """All workers of these groups are bound, and the groups say so."""
+    """All workers of these groups are bound.
+
+    What the groups say is no proof: the scheduler writes it in the background, and the word of an attempt that failed
+    may overwrite that of the later one that did not (seen once in some forty trees of 1.37.2).
+    """
     for each in children:
         for member in each.workers:
             scenario.wait(member, scheduled(), timeout=15)
-        scenario.wait(each.group, initially_scheduled())
 
 
 def refused(scenario: Scenario, *children: Child) -> None:
