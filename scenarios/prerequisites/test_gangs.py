@@ -61,11 +61,13 @@ def waits_for_the_api(scenario: Scenario, starting: Future[None], words_before: 
 
 
 @pytest.mark.statement("PQ-03", "PQ-04")
+@pytest.mark.feature("PodGroup.v1beta1")
 @pytest.mark.profile("defaults")
 @pytest.mark.exclusive("cluster")
 @pytest.mark.needs("restart", "bare-nodes")
 def test_gangs_need_the_gate_in_both_components_and_the_api(scenario: Scenario, difference: Difference) -> None:
     room(scenario, 4)
+    assert gate(scenario, GATE, "kube-apiserver") == ("BETA", False)
     assert not groups_served(scenario), "neither gate nor API"
     both = difference("gate and API are on from the start")
     api_server(scenario, gate=both, api_on=True)
@@ -96,6 +98,7 @@ def test_gangs_need_the_gate_in_both_components_and_the_api(scenario: Scenario, 
 
 
 @pytest.mark.control("PQ-03", "PQ-04")
+@pytest.mark.feature("PodGroup.v1beta1")
 @pytest.mark.exclusive("cluster")
 @pytest.mark.needs("restart", "bare-nodes")
 def test_pods_of_a_group_are_placed_singly_with_the_gate_in_the_api_server_only(scenario: Scenario) -> None:
