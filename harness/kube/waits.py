@@ -17,6 +17,10 @@ from harness.kube.summary import describe, describe_event
 
 Value = TypeVar("Value")
 
+#: How much later than what it tells an Event may come, in seconds. Senders write Events in the background, and the
+#: scheduler's stops for that long when it renews the Events of the last minutes, once in six, on a busy machine.
+EVENT_LAG = 20.0
+
 #: How many of an object's Events a timeout shows: the last ones.
 _EVENTS_SHOWN = 10
 
@@ -91,11 +95,11 @@ class Waiter:
         raise self._timeout(f"{kind} set", predicate, start, last, None)
 
     def wait_event(self, obj: Obj, reason: str | None = None, contains: str | None = None, timeout: float = 30) -> Obj:
-        """The first Event about the object with that reason and text. Raises WaitTimeout."""
+        """The first Event about the object with that reason and text; `timeout` is for what it tells. Raises WaitTimeout."""
         wanted = predicates.event(reason, contains)
         selection = Selection("Event", event_namespace(obj), field_selector=event_selector(obj))
         start = time.monotonic()
-        for current in states(self.client, selection, start + timeout * self.time_factor):
+        for current in states(self.client, selection, start + (timeout + EVENT_LAG) * self.time_factor):
             found = next((event for event in current.values() if wanted(event)), None)
             if found:
                 self._observed(describe_event(found), obj, start)
