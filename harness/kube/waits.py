@@ -95,7 +95,7 @@ class Waiter:
         raise self._timeout(f"{kind} set", predicate, start, last, None)
 
     def wait_event(self, obj: Obj, reason: str | None = None, contains: str | None = None, timeout: float = 30) -> Obj:
-        """The first Event about the object with that reason and text; `timeout` is for what it tells. Raises WaitTimeout."""
+        """The first Event about the object with that reason and text, EVENT_LAG late at most. Raises WaitTimeout."""
         wanted = predicates.event(reason, contains)
         selection = Selection("Event", event_namespace(obj), field_selector=event_selector(obj))
         start = time.monotonic()
