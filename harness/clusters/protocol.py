@@ -5,13 +5,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from harness.errors import InfrastructureError
 from harness.releases import Release
 
 Component = Literal["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet"]
 
 #: What a scenario can need beyond the API: a real kubelet; a real container; cgroups; components that can be
-#: stopped, restarted and reconfigured; Node objects without a kubelet (kwok).
-Capability = Literal["kubelet", "container", "cgroup", "restart", "bare-nodes"]
+#: stopped, restarted and reconfigured; Node objects without a kubelet (kwok); machines that can be switched off and on
+#: (`harness.clusters.machines`).
+Capability = Literal["kubelet", "container", "cgroup", "restart", "bare-nodes", "power"]
+
+
+class NotObservable(InfrastructureError):
+    """This cluster does not let a scenario do or see something: its statement is not observable there, not broken."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ class BareNode:
 
 
 class Cluster(Protocol):
-    """A running cluster. Every method may raise InfrastructureError."""
+    """A running cluster. Every method may raise InfrastructureError, or NotObservable for what is not to be had."""
 
     @property
     def name(self) -> str:

@@ -64,7 +64,7 @@ class KindCluster:
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What this cluster can show: everything."""
-        return frozenset({"kubelet", "container", "cgroup", "restart", "bare-nodes"})
+        return frozenset({"kubelet", "container", "cgroup", "restart", "bare-nodes", "power"})
 
     def kubelet_nodes(self) -> tuple[str, ...]:
         """Names of the nodes that run a kubelet and take Pods, sorted."""
@@ -134,6 +134,15 @@ class KindCluster:
             self._components.rewrite(component, node, new.gates, new.args)
             new.write(self.directory, name)
         self.start(component, node)
+
+    def power_off(self, node: str) -> None:
+        """Kill a node's container, and with it all that runs in it; its disk stays."""
+        objects.kill(self._components.engine, self.container(node))
+
+    def power_on(self, node: str) -> None:
+        """Start a node's container again; returns when its kubelet runs."""
+        objects.start(self._components.engine, self.container(node))
+        self._components.await_running(node)
 
     def reset(self) -> None:
         """Bring every component back to how the cluster was started: running, without extra gates and flags."""

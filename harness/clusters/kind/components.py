@@ -107,6 +107,14 @@ class Components:
             words = last_words(self.log(component, node), 1)
             raise InfrastructureError(f"{name} is not ready after {_START:g} s; {words}") from error
 
+    def await_running(self, node: str) -> None:
+        """Return when the kubelet of a node runs; whether it is healthy only its Node tells."""
+        running = partial(self.kubelets.is_running, node)
+        try:
+            poll(lambda: _tolerant(running), bool, f"the kubelet of {node}", timeout=_START, interval=_INTERVAL)
+        except PollTimeout as error:
+            raise InfrastructureError(f"the kubelet of {node} does not run after {_START:g} s") from error
+
     def await_nodes(self, names: Sequence[str], *, untainted: bool = True) -> None:
         """Return when all nodes are Ready and, where asked, free of taints that keep Pods away."""
         ready = partial(nodes_ready, self.apiserver, names, untainted=untainted)

@@ -57,6 +57,16 @@ def clusters(engine: Engine) -> list[str]:
     return sorted({name for each in found if (name := each.attrs["Labels"][CLUSTER_LABEL]).startswith(f"{_PREFIX}-")})
 
 
+def kill(engine: Engine, container: str) -> None:
+    """End a container at once; returns when it does not run any more."""
+    _tried(f"Docker cannot stop {container}", lambda: _killed(engine.client().containers.get(container)))
+
+
+def start(engine: Engine, container: str) -> None:
+    """Start a container that has ended."""
+    _tried(f"Docker cannot start {container}", lambda: engine.client().containers.get(container).start())
+
+
 def remove_cluster(engine: Engine, kind_name: str) -> None:
     """Remove a cluster's containers with their volumes; returns when none is left. Idempotent."""
     _remove_containers(engine.client(), kind_name.__eq__)
@@ -81,6 +91,18 @@ def remove_orphans() -> list[str]:
     for run_id in orphans:
         _remove(client, run_id)
     return orphans
+
+
+def _tried(trouble: str, act: Callable[[], object]) -> None:
+    try:
+        act()
+    except DockerException as error:
+        raise InfrastructureError(f"{trouble}: {error}") from error
+
+
+def _killed(container: Container) -> None:
+    container.kill()
+    container.wait(timeout=_GONE)
 
 
 def _remove(client: docker.DockerClient, run_id: str) -> None:
