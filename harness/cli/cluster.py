@@ -10,6 +10,8 @@ from harness.cli import options
 from harness.cli.command import Commands
 from harness.cli.progress import Progress
 from harness.clusters import reaper
+from harness.clusters.existing import provider as existing
+from harness.clusters.existing import target as targets
 from harness.clusters.pool import PooledCluster
 from harness.clusters.run import Run
 from harness.drivers import detached
@@ -27,6 +29,8 @@ def add(commands: Commands) -> None:
     down.add_argument("run", nargs="?", help="the run, by its six digits; without it all of yours")
     reap = commands.add("reap", _reap, "remove what killed runs left behind")
     reap.add_argument("--kept", action="store_true", help="kept clusters, too")
+    reap.add_argument("--kubeconfig", type=Path, metavar="FILE", help="what runs left on this cluster, instead")
+    reap.add_argument("--context", metavar="NAME", help="in the kubeconfig (its current one)")
 
 
 def _up(chosen: argparse.Namespace) -> int:
@@ -86,6 +90,8 @@ def _down(chosen: argparse.Namespace) -> int:
 
 
 def _reap(chosen: argparse.Namespace) -> int:
+    if chosen.kubeconfig or chosen.context:
+        return _tell_removed(existing.clear(targets.read(chosen.kubeconfig, chosen.context)))
     return _tell_removed(reaper.reap(kept=chosen.kept))
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from harness.clusters.existing import provider as existing
+from harness.clusters.existing.target import Target
 from harness.clusters.kind import provider as kind
 from harness.clusters.local import host
 from harness.clusters.local.provider import LocalProvider
@@ -11,10 +13,14 @@ from harness.errors import UsageError
 from harness.programs import Components
 from harness.releases import Release
 
+#: Those that start clusters.
 PROVIDERS: dict[str, Callable[[Run, Release, Components], Provider]] = {
     "local": LocalProvider,
     "kind": kind.KindProvider,
 }
+
+#: The one that takes a cluster that is there.
+EXISTING = "existing"
 
 _PREPARATIONS: dict[str, Callable[[Release], list[str]]] = {
     "local": lambda _: host.prepare(),
@@ -22,16 +28,19 @@ _PREPARATIONS: dict[str, Callable[[Release], list[str]]] = {
 }
 
 
-def pool(name: str, run: Run, release: Release, components: Components) -> Pool:
-    """The run's pool of clusters of one provider; raises UsageError for an unknown one."""
+def pool(name: str, run: Run, release: Release, components: Components, target: Target | None = None) -> Pool:
+    """The run's pool of clusters of one provider, or of the `target`; raises UsageError for an unknown provider."""
+    if target is not None:
+        return Pool(run, existing.ExistingProvider(run, target))
     if name not in PROVIDERS:
         raise UsageError(f"unknown provider {name!r}; choose one of {', '.join(PROVIDERS)}")
     return Pool(run, PROVIDERS[name](run, release, components))
 
 
-def prepare(name: str, release: Release) -> list[str]:
+def prepare(name: str, release: Release, target: Target | None = None) -> list[str]:
     """Have ready what all clusters of a provider share, of this host and of a release, before the first one starts.
 
-    Returns what the user should know. Raises UsageError where the host lacks what it must have.
+    Returns what the user should know. Raises UsageError where the host, or the cluster `target`, lacks what it must
+    have.
     """
-    return _PREPARATIONS[name](release)
+    return _PREPARATIONS[name](release) if target is None else existing.prepare(target)

@@ -7,11 +7,13 @@ from typing import Protocol
 
 from filelock import FileLock
 
+from harness.clusters.existing.cluster import ExistingCluster
+from harness.clusters.existing.guest import Guest
 from harness.clusters.kind import engine
 from harness.clusters.protocol import Cluster
 from harness.drivers import image, manifests
 from harness.drivers.steering import Part, Steering
-from harness.errors import InfrastructureError
+from harness.errors import InfrastructureError, UsageError
 from harness.kube import Client, Obj
 from harness.kube.polling import PollTimeout, poll
 
@@ -43,13 +45,16 @@ def prepare(provider: str, reference: str | None, tell: image.Tell) -> None:
         image.choose(engine.require().client(), reference, tell)
 
 
-def ensure(cluster: ImageCluster, client: Client, reference: str | None = None) -> Deployment:
+def ensure(cluster: ImageCluster | ExistingCluster, client: Client, reference: str | None = None) -> Deployment:
     """The driver's deployment; whoever comes first makes it, with the image `reference` or one of our own.
 
-    Raises UsageError when there is no image, InfrastructureError when its Pods do not come.
+    Raises UsageError when there is no image, or another run's driver is there; InfrastructureError when its Pods do
+    not come.
     """
     nodes = cluster.kubelet_nodes()
     with FileLock(cluster.kubeconfig.parent / "driver.lock"):
+        if isinstance(cluster, ExistingCluster):
+            _claim(cluster, client)
         token = _token(client)
         if token is None or not _is_there(client):
             # The Pods that are there already know their token.
@@ -69,16 +74,35 @@ def _token(client: Client) -> str | None:
     return base64.b64decode(found["data"]["token"]).decode() if found else None
 
 
-def _deploy(cluster: ImageCluster, client: Client, reference: str | None, token: str) -> None:
-    chosen = image.choose(engine.require().client(), reference)
-    cluster.load_image(chosen)
-    client.apply(manifests.namespace())
+def _deploy(cluster: ImageCluster | ExistingCluster, client: Client, reference: str | None, token: str) -> None:
+    if isinstance(cluster, ExistingCluster):
+        chosen = cluster.facts.driver_image
+    else:
+        chosen = image.choose(engine.require().client(), reference)
+        cluster.load_image(chosen)
+        client.apply(manifests.namespace())
     # Before the Pods: they read it when they start.
     client.apply(manifests.steering(token))
     for each in manifests.driver(chosen):
         client.apply(each)
     for kind, name in (("DaemonSet", "plugin"), ("Deployment", "controller")):
         _await(_read(client, kind, name), f"the driver's {name}", lambda: _trouble(client))
+
+
+def _claim(cluster: ExistingCluster, client: Client) -> None:
+    """Have the driver's namespace for this run alone. Raises UsageError when somebody else has it."""
+    assert isinstance(client, Guest)
+    holder = client.claim(manifests.namespace())
+    if holder is None:
+        raise UsageError(
+            f"namespace {manifests.NAMESPACE} is there and no run's: end that driver first "
+            "(kubectl delete -k fake_driver/deploy)"
+        )
+    if holder != cluster.facts.run_id:
+        raise UsageError(
+            f"run {holder} has its driver on this cluster: let it end, or where it was killed, on another machine too: "
+            "python -m harness reap --kubeconfig FILE"
+        )
 
 
 def _read(client: Client, kind: str, name: str) -> Callable[[], Obj]:

@@ -1,6 +1,7 @@
 """A fake driver as a scenario sees it: what it steers, and what it may expect of the kubelet's calls."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from fake_driver.calls import Call
 from fake_driver.control import Driver as Control
@@ -12,6 +13,14 @@ TIMEOUT = 30.0
 
 PREPARE = "NodePrepareResources"
 UNPREPARE = "NodeUnprepareResources"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A driver of which no more is known than any user of the cluster knows: it cannot be steered."""
+
+    name: str
+    device_class: str
 
 
 class Driver:

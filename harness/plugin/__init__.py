@@ -5,7 +5,7 @@ from types import FrameType
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 from harness.plugin import markers, options
 from harness.plugin.collection import (
     pytest_collection_finish,
@@ -45,8 +45,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.seed = config.workerinput["dra_e2e_seed"]  # type: ignore[attr-defined]
     try:
         config.stash[OPTIONS] = options.read(config)
-    except HarnessError as error:
+    except UsageError as error:
         raise pytest.UsageError(str(error)) from None
+    except HarnessError as error:  # a cluster that is there, it was said, does not answer
+        pytest.exit(str(error), returncode=error.exit_code)
     config.stash[COLLECTED] = []
     if not is_worker(config):
         controller = Controller(config, config.stash[OPTIONS])

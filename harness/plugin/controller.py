@@ -81,12 +81,13 @@ class Controller:
             return
         self._prepared = True
         self.run()
-        for notice in providers.prepare(self._options.provider, self._options.release):
+        for notice in providers.prepare(self._options.provider, self._options.release, self._options.target):
             print(f"dra-e2e: {notice}", file=sys.stderr)
             self._warnings.append(notice)
         drivers.prepare(self._options.provider, self._options.driver_image, _tell)
         # kubectl: some scenarios do what a document tells its reader to type.
-        wanted = [name for name in (*PROGRAMS, "kubectl") if name not in self._options.components.replacements]
+        all_programs = ("kubectl",) if self._options.target else (*PROGRAMS, "kubectl")
+        wanted = [name for name in all_programs if name not in self._options.components.replacements]
         programs.get_all(wanted, self._options.release)
 
     @pytest.hookimpl(optionalhook=True)
@@ -160,12 +161,16 @@ class Controller:
         collection = run.directory / COLLECTION
         if collection.exists():
             self.collected(json.loads(collection.read_text(encoding="utf-8")))
-        pool = providers.pool(options.provider, run, options.release, options.components)
+        pool = providers.pool(options.provider, run, options.release, options.components, options.target)
         facts, notes = column.of_cluster(pool.find(options.profile), options.profile.name)
         replaced = options.components.replacements
         if facts:
             own = {component: gates for component, gates in facts.gates.items() if component not in replaced}
-            self.trouble(releases.disagreements(options.release, own))
+            disagreements = releases.disagreements(options.release, own)
+            if options.target:  # another patch, or a distribution's own: news, and no trouble
+                self._warnings += disagreements
+            else:
+                self.trouble(disagreements)
         report = Report(
             RunFacts(
                 id=run.id,
@@ -178,7 +183,7 @@ class Controller:
                 mode="controls" if options.controls else "statements",
                 interrupted=interrupted,
                 replacements=tuple(Replacement(p.name, p.version, p.sha256) for p in replaced.values()),
-                warnings=(*self._warnings, *notes, *options.profile.resolve(options.release).notes),
+                warnings=(*self._warnings, *notes, *self._profile_notes()),
             ),
             assess(
                 catalogue.load(),
@@ -195,6 +200,11 @@ class Controller:
             shutil.copytree(failed / "logs", kept, dirs_exist_ok=True)
             self._warnings.append(f"a cluster did not start; its logs: {kept}")
         self._report = (report, directory)
+
+    def _profile_notes(self) -> tuple[str, ...]:
+        """What of the profile the release does not have; a cluster that is there knows no profile."""
+        options = self._options
+        return () if options.target else options.profile.resolve(options.release).notes
 
     def _selected(self) -> frozenset[str] | None:
         """The statements asked for: by ID, or those of the files named; None when the whole suite was."""

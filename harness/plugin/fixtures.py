@@ -60,15 +60,18 @@ def _skip_where_unseen(request: pytest.FixtureRequest, marks: markers.Marks, tra
         pytest.skip(f"the cluster offers no {', '.join(sorted(missing))}")
 
 
+    if obstacles := worker_of(request.config).obstacles(marks, _named(marks)):
+        trace.skip = "need"
+        pytest.skip(f"the cluster offers no {', no '.join(obstacles)}")
 def _gates(marks: markers.Marks) -> set[str]:
     """The feature gates that the marked statements name; API groups, which have a slash or a dot, are not gates."""
-    statements = catalogue.load()
-    named = {
-        gate
-        for identifier in marks.ids
-        for gate in (*statements[identifier].gates, *statements[identifier].gates_extra)
-    }
-    return {gate for gate in named if gate.isalnum()}
+    return {gate for gate in _named(marks) if gate.isalnum()}
+
+
+def _named(marks: markers.Marks) -> set[str]:
+    """The feature gates and API versions that the marked statements name."""
+    statements = [catalogue.load()[identifier] for identifier in marks.ids]
+    return {gate for statement in statements for gate in (*statement.gates, *statement.gates_extra)}
 
 
 def _keep_evidence(request: pytest.FixtureRequest, trace: Trace) -> None:

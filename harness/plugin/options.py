@@ -9,12 +9,17 @@ import pytest
 
 from harness import releases
 from harness.clusters import profile
+from harness.clusters.existing import provider as existing
+from harness.clusters.existing import target as targets
+from harness.clusters.existing.target import Target
 from harness.clusters.profile import Profile
-from harness.clusters.providers import PROVIDERS
+from harness.clusters.providers import EXISTING, PROVIDERS
 from harness.errors import UsageError
 from harness.programs import Components
 from harness.releases import Release
 from harness.report import catalogue
+
+_NAMES = (*PROVIDERS, EXISTING)
 
 
 @dataclass(frozen=True)
@@ -33,18 +38,24 @@ class Options:
     time_factor: float
     reports: Path
     driver_image: str | None
+    target: Target | None
+    """The cluster of provider `existing`."""
 
 
 def add(parser: pytest.Parser) -> None:
     """Declare the options; nothing is checked or started here."""
     group = parser.getgroup("dra-e2e", "does the cluster do what the documentation of DRA says?")
-    group.addoption("--provider", default="local", help=f"where clusters come from: {', '.join(PROVIDERS)}")
+    group.addoption("--provider", default="local", help=f"where clusters come from: {', '.join(_NAMES)}")
     group.addoption("--k8s", default=None, metavar="RELEASE", help="Kubernetes release, for example 1.37 (newest)")
     group.addoption("--profile", default="features", help="a name in kind-configs/, or a kind Cluster file")
     group.addoption("--statement", default=None, metavar="ID,GROUP", help="only these statements or groups")
     group.addoption("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="replace a program")
     group.addoption("--component-arg", action="append", default=[], metavar="NAME=FLAG", help="add a flag to a program")
     group.addoption("--driver-image", default=None, metavar="REF", help="image of the driver's Pods, where it has Pods")
+    group.addoption("--kubeconfig", type=Path, default=None, metavar="FILE", help="of the cluster, for existing")
+    group.addoption("--context", default=None, metavar="NAME", help="in the kubeconfig (its current one)")
+    group.addoption("--driver", default=None, metavar="NAME", help="look at this driver of an existing cluster")
+    group.addoption("--device-class", default=None, metavar="CLASS", help="a class of that driver's devices")
     group.addoption("--controls", action="store_true", help="apply each control's difference: every scenario must fail")
     group.addoption("--rounds", type=int, default=1, metavar="N", help="run every scenario N times, in random order")
     group.addoption("--seed", type=int, default=None, help="seed of the random order (printed)")
@@ -58,11 +69,13 @@ def read(config: pytest.Config) -> Options:
     """Check the command line. Raises UsageError with one line that says what to do."""
     rounds: int = config.getoption("rounds")
     seed: int | None = config.getoption("seed")
-    release = releases.get(config.getoption("k8s"))
+    provider = _provider(config.getoption("provider"))
+    target = _target(config, provider)
+    release = _release(config.getoption("k8s"), target)
     chosen = profile.load(config.getoption("profile"))
     chosen.resolve(release)
     return Options(
-        provider=_provider(config.getoption("provider")),
+        provider=provider,
         release=release,
         profile=chosen,
         components=Components.parse(config.getoption("component"), config.getoption("component_arg")),
@@ -74,13 +87,43 @@ def read(config: pytest.Config) -> Options:
         time_factor=_positive("--time-factor", config.getoption("time_factor")),
         reports=_directory("--reports", config.getoption("reports")),
         driver_image=config.getoption("driver_image"),
+        target=target,
     )
 
 
 def _provider(name: str) -> str:
-    if name not in PROVIDERS:
-        raise UsageError(f"unknown provider {name!r}: choose one of {', '.join(PROVIDERS)}")
+    if name not in _NAMES:
+        raise UsageError(f"unknown provider {name!r}: choose one of {', '.join(_NAMES)}")
     return name
+
+
+def _target(config: pytest.Config, provider: str) -> Target | None:
+    """The cluster that is there. Raises UsageError for options that mean nothing with the provider."""
+    started, given = provider != EXISTING, config.getoption
+    meaningless = ("kubeconfig", "context", "driver", "device_class") if started else ("component", "component_arg")
+    for name in meaningless:
+        if given(name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} means nothing with --provider {provider}: leave it out")
+    if started:
+        return None
+    return targets.read(
+        given("kubeconfig"),
+        given("context"),
+        driver_image=given("driver_image"),
+        driver=given("driver"),
+        device_class=given("device_class"),
+    )
+
+
+def _release(name: str | None, target: Target | None) -> Release:
+    """That of the cluster that is there, else the one asked for. Raises UsageError where both do not agree."""
+    if target is None:
+        return releases.get(name)
+    found = existing.release_of(target)
+    if name is not None and releases.get(name) != found:
+        raise UsageError(f"the cluster of context {target.context} runs {found.minor}, not {name}: leave --k8s out")
+    return found
 
 
 def _statements(selection: str | None) -> frozenset[str] | None:

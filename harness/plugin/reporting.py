@@ -4,6 +4,7 @@ from collections.abc import Generator
 
 import pytest
 
+from harness.clusters.protocol import NotObservable
 from harness.errors import HarnessError
 from harness.plugin import outcome
 from harness.plugin.keys import CALL, MARKS, OPTIONS, TRACE, VERDICT
@@ -36,6 +37,10 @@ def pytest_runtest_makereport(
     if isinstance(error, HarnessError):
         report.longrepr = str(error)  # where it was raised says nothing to the user
     trace = item.stash[TRACE]
+    if isinstance(error, NotObservable) and call.when != "teardown":
+        trace.skip = "need"
+        report.outcome = "skipped"
+        report.longrepr = (*item.reportinfo()[:2], f"Skipped: {error}")  # type: ignore[assignment]
     swapped = item.config.stash[OPTIONS].controls
     if call.when == "call" and swapped and not report.skipped:
         verdict, reason = outcome.inverted(error, trace.differences)

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from fake_driver.inventory import Pool, place
-from harness.clusters.protocol import BareNode, Cluster
-from harness.drivers import Driver, DriverHost
+from harness.clusters.protocol import BareNode, Cluster, NotObservable
+from harness.drivers import Driver, DriverHost, Observed
 from harness.evidence import Lack, Recorder, name_of
 from harness.explain import Explainer
 from harness.kube import Client, Waiter, builders, metrics
@@ -38,8 +38,9 @@ class Scenario:
     """One scenario's part of a cluster. What it creates is labelled, in its own namespace, and removed by `close`."""
 
     def __init__(
-        self, name: str, cluster: Cluster, client: Client, drivers: DriverHost, scheduler: str, time_factor: float
-    ) -> None:
+        self, name: str, cluster: Cluster, client: Client, drivers: DriverHost, scheduler: str, time_factor: float,
+        observed: Observed | None = None,
+    ) -> None:  # fmt: skip
         self.namespace = f"{_slug(name)}-{secrets.token_hex(2)}"
         self._cluster = cluster
         self._client = client.in_namespace(self.namespace)
@@ -55,6 +56,7 @@ class Scenario:
         self._names: list[str] = []
         self._has_account = False
         self._cleanup = ExitStack()
+        self._observed = observed
         self.client.create(builders.namespace(self.namespace, labels={LABEL: self.namespace}))
         #: Set by a scenario that leaves its exclusive cluster in a state in which nobody else should have it.
         self.spoilt = False
@@ -84,9 +86,10 @@ class Scenario:
         return self.nodes(1)[0]
 
     def nodes(self, count: int) -> tuple[str, ...]:
-        """Different nodes with a kubelet. Raises AssertionError when there are fewer: say `needs` in the scenario."""
+        """Different nodes with a kubelet. Raises NotObservable when there are fewer."""
         names = self.cluster.kubelet_nodes()
-        assert len(names) >= count, f"the scenario needs {count} nodes with a kubelet, the cluster has {len(names)}"
+        if len(names) < count:
+            raise NotObservable(f"the scenario needs {count} nodes with a kubelet, the cluster has {len(names)}")
         first = sum(self.namespace.encode()) % len(names)
         return tuple(names[(first + step) % len(names)] for step in range(count))
 
@@ -128,6 +131,13 @@ class Scenario:
         """Nodes without a kubelet that only this scenario's Pods tolerate; their names get the scenario's as prefix."""
         own = {"key": LABEL, "value": self.namespace, "effect": "NoSchedule"}
         renamed = tuple(
+    def any_driver(self, *pools: Pool) -> Observed:
+        """A driver to be looked at as a black box: the cluster's own where --driver names it, else one with `pools`."""
+        if self._observed:
+            return self._observed
+        driver = self.driver(*pools)
+        return Observed(driver.name, driver.device_class)
+
             BareNode(
                 f"{self.namespace}-{node.name}",
                 node.capacity,

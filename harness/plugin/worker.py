@@ -1,19 +1,21 @@
 """The process that runs scenarios: it attaches to the run's clusters and reports what each scenario came to."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from harness.clusters import providers
+from harness.clusters.existing.cluster import ExistingCluster
 from harness.clusters.profile import Profile, load
 from harness.clusters.protocol import Cluster
 from harness.clusters.run import Run
-from harness.drivers import DriverHost
+from harness.drivers import DriverHost, Observed
 from harness.kube import Client
 from harness.plugin.markers import Marks
 from harness.plugin.options import Options
@@ -44,7 +46,8 @@ class Worker:
     _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2, "leaving"))
 
     def __post_init__(self) -> None:
-        self._pool = providers.pool(self.options.provider, self.run, self.options.release, self.options.components)
+        options = self.options
+        self._pool = providers.pool(options.provider, self.run, options.release, options.components, options.target)
 
     @contextmanager
     def scenario(self, name: str, marks: Marks) -> Iterator[Scenario]:
@@ -75,14 +78,32 @@ class Worker:
         return self._shared(self._profile(marks)).cluster.capabilities
 
     def _profile(self, marks: Marks) -> Profile:
-        if marks.profile is None:
+    def obstacles(self, marks: Marks, named: Collection[str]) -> list[str]:
+        """What a scenario needs that a cluster which is as its owner has it does not offer; nothing elsewhere.
+
+        `named` are the feature gates and API versions of its statements.
+        """
+        if self.options.target is None:
+            return []
+        cluster = self._shared(self.options.profile).cluster
+        assert isinstance(cluster, ExistingCluster)
+        found = cluster.lacks(named)
+        if marks.exclusive:
+            found.append(f"{marks.exclusive} of its own to change")
+        if marks.profile and not cluster.has_profile(*marks.profile):
+            found.append(f"profile {_title(*marks.profile)}")
+        return found
+
+        if marks.profile is None or self.options.target:
             return self.options.profile
         name, off, on = marks.profile
         return load(name).variation(off=off, on=on)
 
     def _scenario(self, name: str, place: Place) -> Scenario:
-        scheduler = f"dra-e2e-{self.number % SCHEDULERS}"
-        return Scenario(name, place.cluster, place.client, place.drivers, scheduler, self.options.time_factor)
+        target = self.options.target
+        scheduler = "default-scheduler" if target else f"dra-e2e-{self.number % SCHEDULERS}"
+        own = Observed(target.driver, target.device_class or "") if target and target.driver else None
+        return Scenario(name, place.cluster, place.client, place.drivers, scheduler, self.options.time_factor, own)
 
     def _shared(self, profile: Profile) -> Place:
         if profile.key not in self._places:
@@ -90,7 +111,10 @@ class Worker:
         return self._places[profile.key]
 
     def _attach(self, cluster: Cluster) -> Place:
-        client = Client(cluster.kubeconfig, cluster.release)
+        if isinstance(cluster, ExistingCluster):
+            client: Client = cluster.guest()
+        else:
+            client = Client(cluster.kubeconfig, cluster.release)
         return Place(cluster, client, DriverHost(cluster, client, self.options.driver_image))
 
     def close(self) -> list[str]:
@@ -108,6 +132,11 @@ class Worker:
 
 
 def now() -> str:
+def _title(name: str, off: Mapping[str, Sequence[str]], on: Mapping[str, Sequence[str]]) -> str:
+    changed = {f"{gate}={value}": None for value, by in (("false", off), ("true", on)) for gate in chain(*by.values())}
+    return f"{name} with {', '.join(changed)}" if changed else name
+
+
     """The time as a report says it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 

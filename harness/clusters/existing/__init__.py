@@ -1,0 +1,1 @@
+"""A cluster that somebody already has: the suite is a guest there."""
