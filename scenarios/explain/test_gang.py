@@ -4,7 +4,7 @@ import pytest
 
 from fake_driver.profiles import gpus
 from harness.kube.builders import claim_template, gang, pod, pod_group, request
-from harness.kube.predicates import condition, unschedulable
+from harness.kube.predicates import group_error, group_unschedulable, unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.explain.asked import Case, check, name_of
@@ -37,7 +37,7 @@ def no_room_for_a_member(scenario: Scenario) -> Object:
     template = scenario.create(claim_template("one", request(driver.device_class)))
     group = scenario.create(pod_group("group", gang(2)))
     members = [scenario.create(pod(f"member-{n}", templates={"gpu": template}, pod_group=group)) for n in range(2)]
-    scenario.wait(group, condition("PodGroupInitiallyScheduled", "False", "Unschedulable"))
+    scenario.wait(group, group_unschedulable())
     for member in members:
         scenario.wait(member, unschedulable())
     return scenario.client.get("PodGroup", "group")
@@ -51,7 +51,7 @@ def different_priorities(scenario: Scenario) -> Object:
         scenario.create(pod("usual", pod_group=group)),
         scenario.create(pod("high", pod_group=group, priority_class=high)),
     ]
-    scenario.wait(group, condition("PodGroupInitiallyScheduled", "False", "SchedulerError"))
+    scenario.wait(group, group_error())
     return members[0]
 
 
@@ -59,7 +59,7 @@ def different_schedulers(scenario: Scenario) -> Object:
     group = scenario.create(pod_group("group", gang(2)))
     scenario.create(pod("own", pod_group=group, scheduler_name=scenario.scheduler_name))
     usual = scenario.create(pod("usual", pod_group=group))
-    scenario.wait(group, condition("PodGroupInitiallyScheduled", "False", "SchedulerError"))
+    scenario.wait(group, group_error())
     return usual
 
 

@@ -63,13 +63,21 @@ def pod_level_request_below_the_devices(scenario: Scenario) -> Object:
     return scenario.wait(waiter, unschedulable("pod level request"))
 
 
+#: What devices take of their node, in the shape in which the drivers here publish it.
+FOOTPRINT = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
+
 CASES = [
     Case("node-selector", no_node_with_that_label, "colour=red"),
     Case("node-taints", tainted_node, "example.com/closed:NoSchedule"),
     Case("node-resources", too_little_cpu, "cpu 2, taken by Pods 1, through devices 0, left 1"),
-    Case("node-resources-for-devices", too_little_cpu_for_the_device, "taken by Pods 0, through devices 4, left 2"),
-    Case("mapped-claim-shared", mapped_claim_of_another_pod, "user"),
-    Case("pod-level-resources", pod_level_request_below_the_devices, "pod level request for cpu"),
+    pytest.param(
+        Case("node-resources-for-devices", too_little_cpu_for_the_device, "taken by Pods 0, through devices 4, left 2"),
+        marks=FOOTPRINT,
+    ),
+    pytest.param(Case("mapped-claim-shared", mapped_claim_of_another_pod, "user"), marks=FOOTPRINT),
+    pytest.param(
+        Case("pod-level-resources", pod_level_request_below_the_devices, "pod level request for cpu"), marks=FOOTPRINT
+    ),
 ]
 
 
