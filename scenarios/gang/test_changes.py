@@ -141,6 +141,7 @@ def priority_of_ten(scenario: Scenario) -> str:
 
 
 @pytest.mark.statement("XD-24")
+@pytest.mark.feature("PodGroup.pods-have-its-priority")
 def test_pods_of_another_priority_than_their_group_are_not_placed(scenario: Scenario, difference: Difference) -> None:
     room(scenario, 2)
     name = priority_of_ten(scenario)
@@ -170,6 +171,7 @@ def test_pods_of_the_priority_of_their_group_are_placed(scenario: Scenario) -> N
 
 
 @pytest.mark.parametrize("policy", [gang(2), basic()], ids=["gang", "basic"])
+@pytest.mark.feature("PodGroup.held-by-each-of-its-pods")
 @pytest.mark.statement("XD-29")
 def test_pod_with_a_scheduling_gate_holds_its_whole_group(
     scenario: Scenario, difference: Difference, policy: Object
@@ -186,6 +188,7 @@ def test_pod_with_a_scheduling_gate_holds_its_whole_group(
 
 
 @pytest.mark.statement("XD-29")
+@pytest.mark.feature("PodGroup.held-by-each-of-its-pods")
 def test_pod_without_its_claim_holds_its_whole_group(scenario: Scenario, difference: Difference) -> None:
     (node,) = room(scenario, 3)
     driver = scenario.driver(gpus(1), nodes=[node], plugin=False)
