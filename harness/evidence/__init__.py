@@ -2,5 +2,6 @@
 
 from harness.evidence.keep import keep
 from harness.evidence.recorder import Lack, Observation, Recorder, name_of
+from harness.evidence.sightings import Sighting, Sightings
 
-__all__ = ["Lack", "Observation", "Recorder", "keep", "name_of"]
+__all__ = ["Lack", "Observation", "Recorder", "Sighting", "Sightings", "keep", "name_of"]

@@ -4,7 +4,7 @@ import builtins
 import copy
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from harness.errors import UsageError
 from harness.kube.errors import ApiError
@@ -23,6 +23,13 @@ _PATCH_CONTENT = {
 }
 
 
+class Witness(Protocol):
+    """Is told of every object as it arrives."""
+
+    def saw(self, obj: Obj, gone: bool = False) -> None:
+        """A version of the object, or that it is `gone` after that version."""
+
+
 class Client:
     """The API as one identity sees it. Thread safe.
 
@@ -39,6 +46,7 @@ class Client:
         self.kubeconfig = kubeconfig
         self.release = release
         self.namespace = namespace
+        self._witness: Witness | None = None
         self._transport = Transport(connect(kubeconfig, context, keys))
 
     # --- identities -------------------------------------------------------------------------------------------------
@@ -47,6 +55,12 @@ class Client:
         """The same client, with another namespace for objects that name none."""
         other = copy.copy(self)
         other.namespace = namespace
+        return other
+
+    def witnessed(self, witness: Witness) -> "Client":
+        """The same client; the witness is told of every object that a request or a watch of it brings."""
+        other = copy.copy(self)
+        other._witness = witness
         return other
 
     def as_user(self, user: str, group: str | None = None) -> "Client":
@@ -83,7 +97,7 @@ class Client:
         body = self.complete(obj)
         name = body["metadata"].get("name") if subresource else None
         path = self._path(body, name, subresource)
-        return self._object(self.raw("POST", path, _write(dry_run, validation), body))
+        return self._object(self.raw("POST", path, _write(dry_run, validation), body), dry_run)
 
     def get(self, target: Obj | str, name: str | None = None, namespace: str | None = None) -> Obj:
         """The object as it is now: of the same kind and name as `target`, or of kind `target`."""
@@ -108,6 +122,9 @@ class Client:
         api_version = found["apiVersion"]
         # Items of a list carry no kind of their own.
         items = [{"apiVersion": api_version, "kind": kind, **item} for item in found.get("items") or []]
+        if self._witness:
+            for item in items:
+                self._witness.saw(item)
         return items, found["metadata"]["resourceVersion"]
 
     def replace(
@@ -116,7 +133,7 @@ class Client:
         """Put the object in place of the stored one; a resourceVersion in it must still be the current one."""
         body = self.complete(obj)
         path = self._path(body, body["metadata"]["name"], subresource)
-        return self._object(self.raw("PUT", path, _write(dry_run, validation), body))
+        return self._object(self.raw("PUT", path, _write(dry_run, validation), body), dry_run)
 
     def patch(
         self, target: Obj, patch: Obj | builtins.list[Obj], type: PatchType = "merge", *,
@@ -125,7 +142,7 @@ class Client:
         """Change the object that `target` names."""
         path = self._path_of(target, subresource=subresource)
         query = _write(dry_run, validation)
-        return self._object(self.raw("PATCH", path, query, patch, content_type=_PATCH_CONTENT[type]))
+        return self._object(self.raw("PATCH", path, query, patch, content_type=_PATCH_CONTENT[type]), dry_run)
 
     def apply(
         self, obj: Obj, *, field_manager: str = "dra-e2e", force: bool = True, subresource: str | None = None,
@@ -136,7 +153,7 @@ class Client:
         body["metadata"].pop("managedFields", None)
         path = self._path(body, body["metadata"]["name"], subresource)
         query = {**_write(dry_run, validation), "fieldManager": field_manager, "force": str(force).lower()}
-        return self._object(self.raw("PATCH", path, query, body, content_type="application/apply-patch+yaml"))
+        return self._object(self.raw("PATCH", path, query, body, content_type="application/apply-patch+yaml"), dry_run)
 
     def delete(
         self, target: Obj | str, name: str | None = None, namespace: str | None = None, *,
@@ -191,7 +208,10 @@ class Client:
 
     def watch_path(self, path: str, query: Query, timeout: float) -> Iterator[Obj]:
         """A watch by path; `query` holds the resourceVersion and selectors."""
-        return self._transport.watch(path, query, timeout)
+        for event in self._transport.watch(path, query, timeout):
+            if self._witness and event["type"] != "BOOKMARK":
+                self._witness.saw(event["object"], gone=event["type"] == "DELETED")
+            yield event
 
     def api_version(self, kind: str) -> str:
         """The API version in which this client talks about a kind. Raises UsageError where the release has none."""
@@ -238,9 +258,10 @@ class Client:
         path = row.path(body["apiVersion"], body["metadata"].get("namespace"), name)
         return f"{path}/{subresource}" if subresource else path
 
-    @staticmethod
-    def _object(answer: Any) -> Obj:
+    def _object(self, answer: Any, dry_run: bool = False) -> Obj:
         assert isinstance(answer, dict), f"the API server sent no object but {answer!r}"
+        if self._witness and not dry_run:
+            self._witness.saw(answer)
         return answer
 
 

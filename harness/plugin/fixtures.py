@@ -14,6 +14,10 @@ from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from harness.plugin.worker import Trace, Worker
 from harness.report import catalogue
+from harness.timeline import svg
+
+#: The time axis among the evidence.
+TIMELINE = "timeline.svg"
 
 
 def worker_of(config: pytest.Config) -> Worker:
@@ -38,6 +42,7 @@ def scenario(request: pytest.FixtureRequest) -> Iterator[Scenario]:
     with worker_of(request.config).scenario(request.node.originalname, marks) as own:
         trace.scenario = own
         yield own
+        trace.timeline = own.timeline()
         _keep_evidence(request, trace)
 
 
@@ -55,14 +60,14 @@ def _skip_where_unseen(request: pytest.FixtureRequest, marks: markers.Marks, tra
     if lacking := sorted(feature for feature in marks.features if not release.has(feature)):
         trace.skip = "release"
         pytest.skip(f"{release.minor} has no {', '.join(lacking)}")
+    if obstacles := worker_of(request.config).obstacles(marks, _named(marks)):
+        trace.skip = "need"
+        pytest.skip(f"the cluster offers no {', no '.join(obstacles)}")
     if marks.needs and (missing := marks.needs - worker_of(request.config).capabilities(marks)):
         trace.skip = "need"
         pytest.skip(f"the cluster offers no {', '.join(sorted(missing))}")
 
 
-    if obstacles := worker_of(request.config).obstacles(marks, _named(marks)):
-        trace.skip = "need"
-        pytest.skip(f"the cluster offers no {', no '.join(obstacles)}")
 def _gates(marks: markers.Marks) -> set[str]:
     """The feature gates that the marked statements name; API groups, which have a slash or a dot, are not gates."""
     return {gate for gate in _named(marks) if gate.isalnum()}
@@ -83,3 +88,5 @@ def _keep_evidence(request: pytest.FixtureRequest, trace: Trace) -> None:
     trace.evidence = Path("evidence") / own.namespace
     report_directory = Path((worker_of(request.config).run.directory / REPORT).read_text(encoding="utf-8"))
     keep(own.cluster, own.client, own.namespace, own.marks(), report_directory / trace.evidence)
+    if trace.timeline:
+        (report_directory / trace.evidence / TIMELINE).write_text(svg.document(trace.timeline), encoding="utf-8")

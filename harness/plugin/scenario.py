@@ -9,15 +9,17 @@ from typing import Any
 from fake_driver.inventory import Pool, place
 from harness.clusters.protocol import BareNode, Cluster, NotObservable
 from harness.drivers import Driver, DriverHost, Observed
-from harness.evidence import Lack, Recorder, name_of
+from harness.evidence import Lack, Recorder, Sightings, name_of
 from harness.explain import Explainer
 from harness.kube import Client, Waiter, builders, metrics
 from harness.kube.barrier import Barrier
 from harness.kube.builders import DEFAULT_IMAGE
 from harness.kube.predicates import Predicate, exists
 from harness.kube.resources import resource
+from harness.plugin import axis
 from harness.plugin.observer import ExplainingObserver
 from harness.releases import Release
+from harness.timeline import Timeline
 
 Object = dict[str, Any]
 
@@ -43,8 +45,10 @@ class Scenario:
     ) -> None:  # fmt: skip
         self.namespace = f"{_slug(name)}-{secrets.token_hex(2)}"
         self._cluster = cluster
-        self._client = client.in_namespace(self.namespace)
         self.recorder = Recorder()
+        #: What the time axis is drawn from.
+        self.sightings = Sightings(self._is_own)
+        self._client = client.in_namespace(self.namespace).witnessed(self.sightings)
         explainer = Explainer()
         observer = ExplainingObserver(self._client, self.recorder, explainer)
         self.waiter = Waiter(self.client, observer, explainer, time_factor)
@@ -52,11 +56,11 @@ class Scenario:
         #: The scheduler profile that no other scenario uses at the same time: its metrics are this scenario's.
         self.scheduler_name = scheduler
         self._drivers = drivers
+        self._observed = observed
         self._time_factor = time_factor
-        self._names: list[str] = []
+        self._served: list[Driver] = []
         self._has_account = False
         self._cleanup = ExitStack()
-        self._observed = observed
         self.client.create(builders.namespace(self.namespace, labels={LABEL: self.namespace}))
         #: Set by a scenario that leaves its exclusive cluster in a state in which nobody else should have it.
         self.spoilt = False
@@ -121,16 +125,12 @@ class Scenario:
             time_factor=self._time_factor,
         )
         self._cleanup.callback(self._drivers.withdraw, driver)
-        self._names.append(name)
+        self._served.append(driver)
         self.recorder.note(f"driver {name} has published {sum(len(p.devices) for p in driver.control.pools)} devices")
         if device_class:
             self.create(builders.device_class(name, driver=name))
         return driver
 
-    def bare_nodes(self, *nodes: BareNode) -> tuple[str, ...]:
-        """Nodes without a kubelet that only this scenario's Pods tolerate; their names get the scenario's as prefix."""
-        own = {"key": LABEL, "value": self.namespace, "effect": "NoSchedule"}
-        renamed = tuple(
     def any_driver(self, *pools: Pool) -> Observed:
         """A driver to be looked at as a black box: the cluster's own where --driver names it, else one with `pools`."""
         if self._observed:
@@ -138,6 +138,10 @@ class Scenario:
         driver = self.driver(*pools)
         return Observed(driver.name, driver.device_class)
 
+    def bare_nodes(self, *nodes: BareNode) -> tuple[str, ...]:
+        """Nodes without a kubelet that only this scenario's Pods tolerate; their names get the scenario's as prefix."""
+        own = {"key": LABEL, "value": self.namespace, "effect": "NoSchedule"}
+        renamed = tuple(
             BareNode(
                 f"{self.namespace}-{node.name}",
                 node.capacity,
@@ -233,7 +237,21 @@ class Scenario:
 
     def marks(self) -> Sequence[str]:
         """Names by which log and audit lines of this scenario are known."""
-        return (self.namespace, *self._names)
+        return (self.namespace, *(driver.name for driver in self._served))
+
+    def timeline(self) -> Timeline | None:
+        """What became of its Pods and devices until now, None where there are none. Never raises."""
+        try:
+            return axis.of_scenario(self._client, self.sightings, self._served, self.recorder.started)
+        except Exception as error:  # whatever it is, the scenario's outcome stands: this only adds to it
+            self.recorder.note(f"no time axis: {type(error).__name__}: {error}")
+            return None
+
+    def _is_own(self, obj: Object) -> bool:
+        if obj["kind"] == "ResourceSlice":
+            return any(obj["spec"]["driver"] == driver.name for driver in self._served)
+        meta = obj["metadata"]
+        return self.namespace in (meta.get("namespace"), (meta.get("labels") or {}).get(LABEL))
 
     def close(self) -> None:
         """Remove what the scenario made. Pods go first, while the driver that unprepares their devices is there."""

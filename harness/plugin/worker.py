@@ -20,6 +20,7 @@ from harness.kube import Client
 from harness.plugin.markers import Marks
 from harness.plugin.options import Options
 from harness.plugin.scenario import Scenario
+from harness.timeline import Timeline
 
 #: The scheduler profiles of kind-configs/scheduler.yaml that are lent to scenarios.
 SCHEDULERS = 16
@@ -77,7 +78,6 @@ class Worker:
         """What the cluster for a scenario can show."""
         return self._shared(self._profile(marks)).cluster.capabilities
 
-    def _profile(self, marks: Marks) -> Profile:
     def obstacles(self, marks: Marks, named: Collection[str]) -> list[str]:
         """What a scenario needs that a cluster which is as its owner has it does not offer; nothing elsewhere.
 
@@ -94,6 +94,7 @@ class Worker:
             found.append(f"profile {_title(*marks.profile)}")
         return found
 
+    def _profile(self, marks: Marks) -> Profile:
         if marks.profile is None or self.options.target:
             return self.options.profile
         name, off, on = marks.profile
@@ -131,12 +132,12 @@ class Worker:
         return trouble
 
 
-def now() -> str:
 def _title(name: str, off: Mapping[str, Sequence[str]], on: Mapping[str, Sequence[str]]) -> str:
     changed = {f"{gate}={value}": None for value, by in (("false", off), ("true", on)) for gate in chain(*by.values())}
     return f"{name} with {', '.join(changed)}" if changed else name
 
 
+def now() -> str:
     """The time as a report says it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
@@ -152,6 +153,7 @@ class Trace:
     skip: str | None = None
     differences: list[str] = field(default_factory=list)
     evidence: Path | None = None
+    timeline: Timeline | None = None
 
     def result(self, nodeid: str, outcome: str, reason: str, release: str, swapped: bool) -> dict[str, Any]:
         """The scenario's result as plain data."""
@@ -174,4 +176,5 @@ class Trace:
             "difference": self.differences[-1] if self.differences else "",
             "swapped": swapped,
             "notes": [],
+            "timeline": self.timeline.to_json() if self.timeline else None,
         }

@@ -8,11 +8,13 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from harness.report import held, latency, summary
 from harness.report.catalogue import GROUPS
 from harness.report.diff import Change, between
 from harness.report.model import Outcome, ReleaseFacts, Report, ScenarioResult, StatementResult, Verdict
+from harness.timeline import svg
 
 _SIGNS = {
     Verdict.BROKEN: "✕",
@@ -75,11 +77,13 @@ class _Page:
         self.remarkable = summary.remarkable(report.statements)
         self.latencies = latency.latencies(report)
         self.held = held.held(report)
+        self.axis_style = Markup(svg.style())  # noqa: S704  # our own file
         self.verdicts = tuple(Verdict)
         self.signs = _SIGNS
         self.outcome_signs = _OUTCOME_SIGNS
         self.exit_tone = next((v for v in (Verdict.BROKEN, Verdict.ERROR, Verdict.UNPROVED) if v in self.counts), None)
         self._directory = directory
+        self._drawn: set[tuple[str, str]] = set()
 
     @property
     def groups(self) -> dict[str, str]:
@@ -116,6 +120,14 @@ class _Page:
         return [
             Mark(f"{seen.at:.2f}", round(100 * seen.at / end, 2), seen.text, seen.object) for seen in result.observed
         ]
+
+    def axis(self, result: ScenarioResult) -> Markup:
+        """The Pods and devices of a scenario on one axis: once, where it serves several statements."""
+        key = (result.nodeid, result.started)
+        if result.timeline is None or key in self._drawn:
+            return Markup("")
+        self._drawn.add(key)
+        return Markup(svg.inline(result.timeline))  # noqa: S704  # the picture's own template escapes what it shows
 
     def evidence(self, result: ScenarioResult) -> list[tuple[str, str]]:
         """Name and address of each file of evidence that is there."""

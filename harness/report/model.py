@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.evidence.recorder import Observation
+from harness.timeline.model import Timeline
 
 SCHEMA = "dra-e2e.report/v1"
 
@@ -53,7 +54,7 @@ class ScenarioResult:
     `deviates` holds only the deviations that apply to this release. `duration` is in seconds, `started` in ISO 8601.
     `evidence` is a directory, relative to the report's. `difference` is the text of the scenario's own difference;
     `swapped` tells that it was applied: then `passed` means that the scenario failed, as it must, and `failed` that it
-    proves nothing. `notes` are for the reader.
+    proves nothing. `notes` are for the reader. `timeline` is what became of its Pods and devices, None without any.
     """
 
     nodeid: str
@@ -70,6 +71,7 @@ class ScenarioResult:
     difference: str = ""
     swapped: bool = False
     notes: tuple[str, ...] = ()
+    timeline: Timeline | None = None
 
     def to_json(self) -> Json:
         """A JSON object from which `from_json` makes an equal result."""
@@ -85,7 +87,8 @@ class ScenarioResult:
             Deviation(item["statement"], item["why"], tuple(item["where"])) for item in data["deviates"]
         )
         lists["observed"] = tuple(Observation(**item) for item in data["observed"])
-        return cls(**{**data, **lists})
+        drawn = data.get("timeline")
+        return cls(**{**data, **lists, "timeline": Timeline.from_json(drawn) if drawn else None})
 
 
 @dataclass(frozen=True)

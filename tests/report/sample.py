@@ -17,6 +17,7 @@ from harness.report.model import (
     Verdict,
 )
 from harness.report.verdicts import assess
+from harness.timeline import Lane, Moment, Source, Span, State, Timeline
 
 STARTED = "2026-03-02T09:14:07+00:00"
 
@@ -29,6 +30,20 @@ TIMELINE = (
         0.707, "PodScheduled=False: 0/3 nodes are available: 3 cannot allocate all claims", "Pod s-wf13/waiter"
     ),
     Observation(2.214, "barrier: the twin was tried later and is unschedulable too", "Pod s-wf13/twin"),
+)
+
+AXIS = Timeline(
+    "2026-03-02T09:14:07+00:00",
+    2.4,
+    (
+        Lane(
+            "device",
+            "gpu.example.com/node-1/gpu-0",
+            (Span(0.0, 0.391, State.PUBLISHED), Span(0.391, 2.4, State.ALLOCATED, "to one")),
+            (Moment(0.391, "allocated", Source.CLUSTER, "to one"),),
+        ),
+        Lane("Pod", "holder", (Span(0.034, 2.4, State.PENDING),), (Moment(0.034, "created", Source.OBSERVED),)),
+    ),
 )
 
 FAILURE = """AssertionError: Pod s-wf12/two did not become scheduled within 30.0 s
@@ -51,6 +66,7 @@ def scenario(identifier: str, name: str, /, **fields: object) -> ScenarioResult:
         started=STARTED,
         duration=2.4,
         observed=TIMELINE,
+        timeline=AXIS,
         difference="the holder and its claim are gone",
     )
     return replace(result, **fields)  # type: ignore[arg-type]

@@ -1,0 +1,141 @@
+"""The lane of a Pod."""
+
+from collections.abc import Iterable, Sequence
+
+from harness.kube.predicates import allocation_results, find_condition
+from harness.kube.resources import Obj
+from harness.timeline.facts import Fact, about, happened
+from harness.timeline.lives import Instant, Life, seconds, when, within
+from harness.timeline.model import Source, State
+
+#: Reasons of Events that say why a Pod goes, with what the picture calls it.
+_DEPARTURES = {"TaintManagerEviction": "evicted", "DeviceTaintManagerEviction": "evicted", "Preempted": "preempted"}
+
+
+def facts(pod: Life, claims: Sequence[Life], events: Iterable[Obj]) -> list[Fact]:
+    """All that is known of a Pod, by time."""
+    own = about(events, pod.last)
+    created = pod.created
+    found = [Fact(created, "created", State.GATED if _gated(pod.versions[0].obj) else State.PENDING)]
+    found += _scheduling(pod, claims, own, created.at)
+    found += _running(pod, max(fact.instant.at for fact in found))
+    found += _departure(pod, own)
+    return sorted(found, key=lambda fact: fact.instant.at)
+
+
+def bound(pod: Life, events: Iterable[Obj]) -> Instant | None:
+    """When the Pod got its node."""
+    condition = find_condition(pod.last, "PodScheduled") or {}
+    if not pod.last["spec"].get("nodeName"):
+        return None
+    told = next((event for event in about(events, pod.last) if event.get("reason") == "Scheduled"), None)
+    arrived = pod.arrival(lambda obj: obj["spec"].get("nodeName"))
+    if told and told.get("eventTime"):
+        at = seconds(told["eventTime"])  # the event follows the binding
+        return Instant(at, Source.CLUSTER) if arrived is None or at <= arrived else Instant(arrived, Source.OBSERVED)
+    if condition.get("status") == "True" and condition.get("lastTransitionTime"):
+        return when(condition["lastTransitionTime"], arrived, pod.created.at)
+    return pod.created  # whoever made it named the node
+
+
+def _gated(pod: Obj) -> bool:
+    return bool(pod["spec"].get("schedulingGates"))
+
+
+def _scheduling(pod: Life, claims: Sequence[Life], events: Sequence[Obj], created: float) -> list[Fact]:
+    found = []
+    if _gated(pod.versions[0].obj) and (free := pod.arrival(lambda obj: not _gated(obj))):
+        found.append(Fact(Instant(free, Source.OBSERVED), "gates removed", State.PENDING))
+    if refused := _refused(pod, created):
+        found.append(refused)
+    end = bound(pod, events)
+    if waits := _waits(pod, claims, end):
+        found.append(waits)
+    for event in events:
+        if event.get("reason") == "FailedScheduling" and "bind" in event.get("message", ""):
+            found.append(Fact(happened(event), "binding failed", State.PENDING, event["message"]))
+    if end:
+        found.append(Fact(end, "bound", State.BOUND, f"to {pod.last['spec']['nodeName']}"))
+    return found
+
+
+def _refused(pod: Life, created: float) -> Fact | None:
+    """The scheduler's first word that there is no place."""
+    for version in pod.versions:
+        condition = find_condition(version.obj, "PodScheduled") or {}
+        if condition.get("status") == "False" and condition.get("reason") != "SchedulingGated":
+            instant = when(condition["lastTransitionTime"], version.arrived, created)
+            return Fact(instant, "unschedulable", None, condition.get("message", ""))
+    return None
+
+
+def _waits(pod: Life, claims: Sequence[Life], end: Instant | None) -> Fact | None:
+    """A node is chosen and the claims are allocated, but the Pod is bound only when its devices are ready."""
+    waits = [
+        (claim, allocation)
+        for claim in claims
+        for version in claim.versions
+        if any(result.get("bindingConditions") for result in allocation_results(version.obj))
+        and _reserved(version.obj, pod.last)
+        and (allocation := version.obj["status"]["allocation"]).get("allocationTimestamp")
+    ]
+    if not waits:
+        return None
+    claim, allocation = waits[0]
+    stamp = allocation["allocationTimestamp"]
+    arrived = claim.arrival(lambda obj: allocated_at(obj) == stamp)
+    began = when(stamp, arrived, pod.created.at)
+    return Fact(began, "scheduled", State.WAITING, "waits for its devices") if not end or began.at < end.at else None
+
+
+def allocated_at(claim: Obj) -> str | None:
+    """The allocationTimestamp, None where it has none."""
+    stamp = ((claim.get("status") or {}).get("allocation") or {}).get("allocationTimestamp")
+    return str(stamp) if stamp else None
+
+
+def _reserved(claim: Obj, pod: Obj) -> bool:
+    consumers = (claim.get("status") or {}).get("reservedFor") or ()
+    return any(consumer.get("uid") == pod["metadata"]["uid"] for consumer in consumers)
+
+
+def _running(pod: Life, lower: float) -> list[Fact]:
+    """When all its containers ran, and when the last of them ended."""
+    found = []
+    started = _containers(pod.last, "startedAt")
+    if started:
+        arrived = pod.arrival(lambda obj: _containers(obj, "startedAt") == started)
+        instant = within(seconds(started), arrived, lower)
+        found.append(Fact(instant, "running", State.RUNNING))
+        lower = instant.at
+    if (ended := _containers(pod.last, "finishedAt")) and (phase := pod.last["status"]["phase"]) != "Running":
+        arrived = pod.arrival(lambda obj: _containers(obj, "finishedAt") == ended)
+        state = State.FAILED if phase == "Failed" else State.ENDING
+        found.append(Fact(within(seconds(ended), arrived, lower), phase.lower(), state))
+    return found
+
+
+def _containers(pod: Obj, key: str) -> str | None:
+    """The last of the times of that name, None as long as a container has none."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    states = [state for status in statuses for state in status.get("state", {}).values()]
+    times = [str(state[key]) for state in states if state.get(key)]
+    return max(times) if times and len(times) == len(pod["spec"]["containers"]) else None
+
+
+def _departure(pod: Life, events: Sequence[Obj]) -> list[Fact]:
+    found = []
+    evicted = find_condition(pod.last, "DisruptionTarget")
+    if evicted and evicted.get("status") == "True":
+        arrived = pod.arrival(lambda obj: find_condition(obj, "DisruptionTarget"))
+        what = "preempted" if evicted.get("reason") == "PreemptionByScheduler" else "evicted"
+        found.append(Fact(when(evicted["lastTransitionTime"], arrived), what, None, evicted.get("message", "")))
+    else:
+        told = [event for event in events if event.get("reason") in _DEPARTURES]
+        found += [Fact(happened(told[0]), _DEPARTURES[told[0]["reason"]], None, told[0]["message"])] if told else []
+    deleted = pod.deleted
+    if deleted and deleted.at != pod.gone:
+        found.append(Fact(deleted, "deleted", State.ENDING))
+    if pod.gone:
+        found.append(Fact(Instant(pod.gone, Source.OBSERVED), "gone", None))
+    return found
