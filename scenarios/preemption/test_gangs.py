@@ -19,7 +19,9 @@ def all_placed(scenario: Scenario, preemptor: Gang) -> None:
 
 def none_placed(scenario: Scenario, preemptor: Gang) -> None:
     """The scheduler has thought of preemption, and leaves the whole gang without a place."""
-    outcome = scenario.wait(preemptor.group, group_unschedulable("pod group preemption: ") | initially_scheduled())
+    says = scenario.release.has("PodGroup.status.conditions.message.preemption")
+    refused = group_unschedulable("pod group preemption: " if says else None)
+    outcome = scenario.wait(preemptor.group, refused | initially_scheduled())
     assert not initially_scheduled()(outcome), "the gang was placed"
     for member in preemptor.members:
         assert unscheduled()(scenario.get(member)), f"{member['metadata']['name']} was bound"
