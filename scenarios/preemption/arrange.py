@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from harness.clusters.protocol import BareNode
 from harness.kube import ApiError
 from harness.kube.builders import basic, gang, on_node, pod, pod_group, priority_class
-from harness.kube.predicates import scheduled, terminating
+from harness.kube.predicates import Predicate, group_unschedulable, scheduled, terminating
 from harness.plugin.scenario import TIMEOUT, Object, Scenario
 
 #: The classes of a scenario. Patient Pods have the high priority, too, but never preempt.
@@ -143,6 +143,12 @@ def sent_away(scenario: Scenario, victims: Sequence[Object], preemptor: Object) 
         by = f"Preempted by {preemptor['kind'].lower()} {preemptor['metadata']['uid']}"
         scenario.wait_event(victim, "Preempted", by, timeout=AT_ONCE)
         scenario.waiter.wait_gone(victim, timeout=AT_ONCE)
+
+
+def left_without_place(scenario: Scenario) -> Predicate[Object]:
+    """The scheduler has thought of preemption, and leaves the group without a place; not all releases say the former."""
+    says = scenario.release.has("PodGroup.status.conditions.message.preemption")
+    return group_unschedulable("pod group preemption: " if says else None)
 
 
 def stay(scenario: Scenario, *pods: Object) -> None:

@@ -7,7 +7,19 @@ from harness.kube.builders import gang, pod_group
 from harness.kube.predicates import group_unschedulable, initially_scheduled, scheduled, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.preemption.arrange import AT_ONCE, Gang, classes, new, new_gang, nodes, of, placed, sent_away, stay
+from scenarios.preemption.arrange import (
+    AT_ONCE,
+    Gang,
+    classes,
+    left_without_place,
+    new,
+    new_gang,
+    nodes,
+    of,
+    placed,
+    sent_away,
+    stay,
+)
 
 
 def all_placed(scenario: Scenario, preemptor: Gang) -> None:
@@ -19,9 +31,7 @@ def all_placed(scenario: Scenario, preemptor: Gang) -> None:
 
 def none_placed(scenario: Scenario, preemptor: Gang) -> None:
     """The scheduler has thought of preemption, and leaves the whole gang without a place."""
-    says = scenario.release.has("PodGroup.status.conditions.message.preemption")
-    refused = group_unschedulable("pod group preemption: " if says else None)
-    outcome = scenario.wait(preemptor.group, refused | initially_scheduled())
+    outcome = scenario.wait(preemptor.group, left_without_place(scenario) | initially_scheduled())
     assert not initially_scheduled()(outcome), "the gang was placed"
     for member in preemptor.members:
         assert unscheduled()(scenario.get(member)), f"{member['metadata']['name']} was bound"

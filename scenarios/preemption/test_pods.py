@@ -5,10 +5,21 @@ import pytest
 from fake_driver.profiles import gpus
 from harness.clusters.protocol import BareNode
 from harness.kube.builders import claim, gang, pod, pod_group, request
-from harness.kube.predicates import condition, group_unschedulable, scheduled, unallocated, unschedulable, unscheduled
+from harness.kube.predicates import condition, scheduled, unallocated, unschedulable, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.preemption.arrange import AT_ONCE, classes, ending, new, nodes, of, placed, sent_away, stay
+from scenarios.preemption.arrange import (
+    AT_ONCE,
+    classes,
+    ending,
+    left_without_place,
+    new,
+    nodes,
+    of,
+    placed,
+    sent_away,
+    stay,
+)
 
 
 def stays_out(scenario: Scenario, waiter: Object) -> None:
@@ -52,7 +63,7 @@ def test_device_is_not_freed_for_a_pod_or_gang_of_higher_priority(scenario: Scen
     stays_out(scenario, newcomer)
     group = scenario.create(pod_group("gang", gang(1), priority_class=of(scenario, "high")))
     member = consumer(scenario, "member", "high", driver.device_class, group)
-    scenario.wait(group, group_unschedulable("pod group preemption: "))
+    scenario.wait(group, left_without_place(scenario))
 
     for waiting in (newcomer, member):
         assert unallocated()(scenario.client.get("ResourceClaim", waiting["metadata"]["name"]))
