@@ -146,7 +146,7 @@ def sent_away(scenario: Scenario, victims: Sequence[Object], preemptor: Object) 
 
 
 def left_without_place(scenario: Scenario) -> Predicate[Object]:
-    """The scheduler has thought of preemption, and leaves the group without a place; not all releases say the former."""
+    """The scheduler has thought of preemption (not all releases say so), and leaves the group without a place."""
     says = scenario.release.has("PodGroup.status.conditions.message.preemption")
     return group_unschedulable("pod group preemption: " if says else None)
 
