@@ -48,9 +48,10 @@ def due(scenario: Scenario, driver: Driver, consumer: Object, held: Object, cont
     """What a container has to see of an allocated claim."""
     results = allocation_results(held)
     named = scenario.cluster.cdi_devices(consumer, container)
+    published = {(pool.name, device.name): device.uuid for pool in driver.control.pools for device in pool.devices}
     return Seen(
         frozenset(f"{driver.name}/{found['pool']}/{found['device']}" for found in results),
-        frozenset(f"GPU-{found['device']}" for found in results),
+        frozenset(str(published[found["pool"], found["device"]]) for found in results),
         frozenset(name.partition("=")[2] for name in named),
     )
 
