@@ -10,7 +10,7 @@ from filelock import FileLock
 from harness.clusters.existing.cluster import ExistingCluster
 from harness.clusters.existing.guest import Guest
 from harness.clusters.kind import engine
-from harness.clusters.protocol import Cluster
+from harness.clusters.protocol import Cluster, NotObservable
 from harness.drivers import image, manifests
 from harness.drivers.steering import Part, Steering
 from harness.errors import InfrastructureError, UsageError
@@ -83,8 +83,11 @@ def _deploy(cluster: ImageCluster | ExistingCluster, client: Client, reference: 
         client.apply(manifests.namespace())
     # Before the Pods: they read it when they start.
     client.apply(manifests.steering(token))
-    for each in manifests.driver(chosen):
-        client.apply(each)
+    try:
+        for each in manifests.driver(chosen):
+            client.apply(each)
+    except NotObservable as error:
+        raise _somebodys("a part of the fake driver") from error
     for kind, name in (("DaemonSet", "plugin"), ("Deployment", "controller")):
         _await(_read(client, kind, name), f"the driver's {name}", lambda: _trouble(client))
 
@@ -94,15 +97,16 @@ def _claim(cluster: ExistingCluster, client: Client) -> None:
     assert isinstance(client, Guest)
     holder = client.claim(manifests.namespace())
     if holder is None:
-        raise UsageError(
-            f"namespace {manifests.NAMESPACE} is there and no run's: end that driver first "
-            "(kubectl delete -k fake_driver/deploy)"
-        )
+        raise _somebodys(f"namespace {manifests.NAMESPACE}")
     if holder != cluster.facts.run_id:
         raise UsageError(
             f"run {holder} has its driver on this cluster: let it end, or where it was killed, on another machine too: "
             "python -m harness reap --kubeconfig FILE"
         )
+
+
+def _somebodys(what: str) -> UsageError:
+    return UsageError(f"{what} is there and no run's: end that driver first (kubectl delete -k fake_driver/deploy)")
 
 
 def _read(client: Client, kind: str, name: str) -> Callable[[], Obj]:
