@@ -85,6 +85,7 @@ def test_short_of_quorum_and_short_of_room_are_told_apart(scenario: Scenario, di
 
 
 @pytest.mark.control("OB-02")
+@pytest.mark.feature("PodGroup.spec.minCount.mutable")
 def test_each_cause_has_its_own_cure(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1), plugin=False)
     room, refused = group_of_two(scenario, driver, "room", 2)

@@ -40,6 +40,7 @@ def test_gang_sends_away_a_group_as_its_mode_says(scenario: Scenario, difference
 
 
 @pytest.mark.statement("PR-04")
+@pytest.mark.feature("PodGroup.disruptionMode-against-single-pods")
 def test_single_pod_sends_away_a_group_as_its_mode_says(scenario: Scenario, difference: Difference) -> None:
     where = nodes(scenario, 1, 1, 1, 1)
     single = group_over(scenario, "single", where[:2], SINGLE)
