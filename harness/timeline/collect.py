@@ -12,8 +12,8 @@ from harness.timeline.facts import Call, Fact
 from harness.timeline.lives import Life, iso, lives
 from harness.timeline.model import Lane, Moment, Source, Span, State, Timeline
 
-#: Devices beyond these have no lane of their own; those to which something happened come first.
-DEVICES = 24
+#: Lanes of a scenario's picture: so many devices, those to which something happened first, and so many Pods.
+DEVICES = PODS = 16
 #: Of devices to which nothing happened a few show what there was.
 _IDLE = 4
 #: Texts of the cluster are cut: the picture shows what happened, not every word of it.
@@ -22,7 +22,7 @@ _TEXT = 160
 
 def collect(
     objects: Iterable[Obj] = (), sightings: Iterable[Sighting] = (), calls: Sequence[Call] = (), *,
-    start: float | None = None, end: float,
+    start: float | None = None, end: float, pods_shown: int = PODS, devices_shown: int = DEVICES,
 ) -> Timeline | None:  # fmt: skip
     """The lanes from `start` to `end` (seconds since the epoch; without start: from the first Pod or claim on).
 
@@ -38,15 +38,15 @@ def collect(
     seen = Seen(claims, own, kinds.get("ResourceSlice", ()), kinds.get("DeviceTaintRule", ()), events, calls)
     axis = _Axis(min(life.created.at for life in (*own, *claims)) if start is None else start, end)
     found = devices(seen)
-    shown = _shown(found)
+    shown = _shown(found, devices_shown)
     return Timeline(
         iso(axis.start),
         round(axis.end - axis.start, 3),
         (
             *(axis.device(key, found[key]) for key in shown),
-            *(axis.pod(pod, pods.facts(pod, _of(pod, claims), events)) for pod in own),
+            *(axis.pod(pod, pods.facts(pod, _of(pod, claims), events)) for pod in own[:pods_shown]),
         ),
-        len(found) - len(shown),
+        len(found) - len(shown) + len(own[pods_shown:]),
     )
 
 
@@ -64,10 +64,10 @@ def _of(pod: Life, claims: Iterable[Life]) -> list[Life]:
     ]
 
 
-def _shown(found: dict[AllocatedDevice, Device]) -> list[AllocatedDevice]:
+def _shown(found: dict[AllocatedDevice, Device], most: int) -> list[AllocatedDevice]:
     eventful = [key for key, device in found.items() if device.eventful]
     idle = [key for key, device in found.items() if not device.eventful]
-    return sorted([*eventful, *idle[:_IDLE]][:DEVICES])
+    return sorted([*eventful, *idle[:_IDLE]][:most])
 
 
 class _Axis:

@@ -177,14 +177,11 @@ def _allocated(claim: Life, stamp: str, seen: Seen) -> Instant:
 
 
 def _released(claim: Life, stamp: str) -> Instant | None:
-    """When that allocation was no more."""
-    later = False
-    for version in claim.versions:
-        if allocated_at(version.obj) == stamp:
-            later = True
-        elif later:
-            return _changed(version.obj, version.arrived)
-    return Instant(claim.gone, Source.OBSERVED) if claim.gone else None
+    """When that allocation was seen to be no more: no timestamp tells of it."""
+    last = max(number for number, version in enumerate(claim.versions) if allocated_at(version.obj) == stamp)
+    later = [version.arrived for version in claim.versions[last + 1 :] if version.arrived is not None]
+    seen = min(later, default=claim.gone)
+    return Instant(seen, Source.OBSERVED) if seen else None
 
 
 def _conditions(claim: Life, stamp: str, result: Obj, lower: float) -> Iterator[Fact]:
@@ -244,7 +241,7 @@ def _started(pod: Life, events: Iterable[Obj], start: float) -> Iterator[Fact]:
     """The kubelet prepares a Pod's devices before it makes its sandbox."""
     for event in about(events, pod.last):
         if event.get("reason") == _PREPARE_FAILED:
-            yield Fact(happened(event), "prepare failed", State.FAILED, event.get("message", ""))
+            yield Fact(happened(event, start), "prepare failed", State.FAILED, event.get("message", ""))
     condition = find_condition(pod.last, "PodReadyToStartContainers") or {}
     if condition.get("status") == "True":
         at = within(seconds(condition["lastTransitionTime"]), None, start)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.kube.resources import Obj
-from harness.timeline.lives import Instant, seconds
-from harness.timeline.model import Source, State
+from harness.timeline.lives import Instant, when
+from harness.timeline.model import State
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ def about(events: Iterable[Obj], obj: Obj) -> list[Obj]:
     return sorted(own, key=_stamp)
 
 
-def happened(event: Obj) -> Instant:
-    """When an Event happened first."""
-    return Instant(seconds(_stamp(event)), Source.CLUSTER)
+def happened(event: Obj, lower: float = 0.0) -> Instant:
+    """When an Event happened first; not before `lower`, where it says no more than the second."""
+    return when(_stamp(event), None, lower)
 
 
 def _stamp(event: Obj) -> str:

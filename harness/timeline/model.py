@@ -72,7 +72,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Lanes on one axis. `start` in ISO 8601, `length` in seconds; `omitted`: devices that have no lane."""
+    """Lanes on one axis. `start` in ISO 8601, `length` in seconds; `omitted`: devices and Pods that have no lane."""
 
     start: str
     length: float

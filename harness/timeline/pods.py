@@ -15,12 +15,18 @@ _DEPARTURES = {"TaintManagerEviction": "evicted", "DeviceTaintManagerEviction": 
 def facts(pod: Life, claims: Sequence[Life], events: Iterable[Obj]) -> list[Fact]:
     """All that is known of a Pod, by time."""
     own = about(events, pod.last)
-    created = pod.created
-    found = [Fact(created, "created", State.GATED if _gated(pod.versions[0].obj) else State.PENDING)]
-    found += _scheduling(pod, claims, own, created.at)
-    found += _running(pod, max(fact.instant.at for fact in found))
+    second = seconds(pod.last["metadata"]["creationTimestamp"])
+    found = _scheduling(pod, claims, own, second)
+    found += _running(pod, max((fact.instant.at for fact in found), default=second))
     found += _departure(pod, own)
-    return sorted(found, key=lambda fact: fact.instant.at)
+    state = State.GATED if _gated(pod.versions[0].obj) else State.PENDING
+    return [Fact(_created(pod, found), "created", state), *sorted(found, key=lambda fact: fact.instant.at)]
+
+
+def _created(pod: Life, later: Iterable[Fact]) -> Instant:
+    """The answer to the creation may arrive after the scheduler was done with the Pod."""
+    first = min((fact.instant.at for fact in later), default=pod.created.at)
+    return pod.created if pod.created.at <= first else Instant(first, Source.OBSERVED)
 
 
 def bound(pod: Life, events: Iterable[Obj]) -> Instant | None:

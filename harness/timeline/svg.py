@@ -45,7 +45,10 @@ _Taken = tuple[int, float, float]
 
 @dataclass(frozen=True)
 class _Label:
-    """What is written of a moment, from `begin` to `end`; only the `first` of several of the same is labelled."""
+    """What is written of a moment, from `begin` to `end`; only the `first` of several of the same is labelled.
+
+    `more`: the title says more than the text.
+    """
 
     x: float
     begin: float
@@ -54,6 +57,7 @@ class _Label:
     first: bool
     text: str
     title: str
+    more: bool
     source: Source
 
 
@@ -138,7 +142,7 @@ def _render(timeline: Timeline, *, standalone: bool) -> str:
     for lane in timeline.lanes:
         rows.append(_row(lane, y, scale))
         y += rows[-1].height
-    keys = _legend(timeline.lanes, y + 6)
+    keys = _legend(timeline.lanes, y + 6 + (_LEGEND if timeline.omitted else 0))
     return (
         _environment()
         .get_template("axis.svg.j2")
@@ -186,7 +190,8 @@ def _bar(span: Span, scale: _Scale) -> _Bar:
     width = max(round(scale(span.end) - x, 1), 1.0)
     shown = span.state if len(span.state) * _BAR_CHAR + 12 <= width else ""
     text = f": {span.text}" if span.text else ""
-    return _Bar(x, width, span.state, shown, f"{span.state} for {duration(span.end - span.start)}{text}")
+    title = f"{span.state} for {duration(span.end - span.start)}{text}"
+    return _Bar(x, width, span.state, shown, title if text or not shown else "")
 
 
 def _marks(moments: Sequence[Moment], scale: _Scale) -> list[_Mark]:
@@ -208,7 +213,8 @@ def _marks(moments: Sequence[Moment], scale: _Scale) -> list[_Mark]:
         row = _place(taken, label) if label.first else None
         if row is not None:
             taken += [(row, label.begin, label.end), *((above, label.x, label.x) for above in range(row))]
-        marks.append(_Mark(label.x, label.source, label.title, label.text, row, label.left))
+        title = label.title if label.more or row is None else ""
+        marks.append(_Mark(label.x, label.source, title, label.text, row, label.left))
     return sorted(marks, key=lambda mark: mark.x)
 
 
@@ -224,7 +230,7 @@ def _label(moments: Sequence[Moment], number: int, scale: _Scale, edge: float) -
     left = (x + width + 4 > WIDTH or x > edge) and x - width - 4 > 0
     begin, end = (x - width - 4, x - 3) if left else (x + 3, x + width + 4)
     title = f"{moment.what} at {duration(moment.at)}{more} ({moment.source})"
-    return _Label(x, begin, end, left, first, text, title, moment.source)
+    return _Label(x, begin, end, left, first, text, title, bool(more), moment.source)
 
 
 def _place(taken: Sequence[_Taken], label: _Label) -> int | None:
@@ -246,7 +252,8 @@ def _legend(lanes: Sequence[Lane], y: int) -> list[_Key]:
     x, line = float(_LEFT), y + 8
     for text, state, source in entries:
         width = 18 + len(text) * _LEGEND_CHAR + 12
-        if x + width > WIDTH and x > _LEFT:
+        new = keys and source and keys[-1].state  # the shapes have a line of their own
+        if (x + width > WIDTH or new) and x > _LEFT:
             x, line = float(_LEFT), line + _LEGEND
         keys.append(_Key(round(x, 1), line, text, state, source))
         x += width

@@ -131,6 +131,20 @@ def test_html_takes_nothing_from_the_cluster_for_markup(tmp_path: Path) -> None:
     assert "&lt;script&gt;alert" in page
 
 
+def test_html_draws_every_scenario_once(tmp_path: Path) -> None:
+    report = sample.report()
+    drawn = {result.nodeid for result in report.scenarios().values() if result.timeline}
+    bare = replace(
+        report,
+        statements=tuple(
+            replace(s, scenarios=tuple(replace(r, timeline=None) for r in s.scenarios), controls=())
+            for s in report.statements
+        ),
+    )
+    assert html.render(report, tmp_path).count('class="axis"') == len(drawn) > 0
+    assert 'class="axis"' not in html.render(bare, tmp_path)
+
+
 def test_the_timeline_stays_on_its_axis(tmp_path: Path) -> None:
     places = re.findall(r'style="left:([\d.]+)%"', html.render(sample.report(), tmp_path))
     assert places

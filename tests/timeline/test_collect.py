@@ -4,7 +4,7 @@ import pytest
 
 from harness.evidence import Sighting
 from harness.timeline import Call, Lane, Source, State, Timeline, collect
-from harness.timeline.collect import DEVICES
+from harness.timeline.collect import DEVICES, PODS
 from tests.timeline.arrange import ZERO, claim, condition, event, micro, pod, published, rule, seen, stamp
 
 CLUSTER, OBSERVED = Source.CLUSTER, Source.OBSERVED
@@ -91,6 +91,18 @@ def test_device_is_allocated_before_its_pod_is_bound() -> None:
     assert ("allocated", 2.4, OBSERVED) in moments(lane(drawn, "gpu-0"))
 
 
+def test_creation_is_first_even_if_its_answer_was_late() -> None:
+    bound = pod("p", 1, condition("PodScheduled", "True", 1), node="n", version=2)
+    drawn = timeline(seen(1.5, pod("p", 1)), seen(1.9, bound), seen(2, event("p", "Scheduled", 1.4)))
+    assert moments(lane(drawn, "p")) == [("created", 1.4, OBSERVED), ("bound", 1.4, CLUSTER)]
+    assert states(lane(drawn, "p")) == [(State.BOUND, 1.4, 20)]
+
+
+def test_allocation_that_is_taken_back() -> None:
+    drawn = timeline(seen(2.5, claim("c", 1, 2, version=2)), seen(7.5, claim("c", 1, version=3)))
+    assert states(lane(drawn, "gpu-0")) == [(State.ALLOCATED, 2.5, 7.5), (State.PUBLISHED, 7.5, 20)]
+
+
 def test_eviction() -> None:
     evicted = condition("DisruptionTarget", "True", 5, "DeletionByDeviceTaintManager", "taint broken")
     going = pod(
@@ -167,3 +179,9 @@ def test_times_that_are_wrong_stay_on_the_axis(far: str) -> None:
 def test_json_is_an_inverse() -> None:
     drawn = timeline(seen(1.1, pod("p", 1)), seen(2.6, claim("c", 1, 2, "p")))
     assert Timeline.from_json(drawn.to_json()) == drawn
+
+
+def test_crowd_of_pods_is_cut() -> None:
+    drawn = collect([pod(f"p{number}", 1) for number in range(PODS + 5)], end=ZERO + 9)
+    assert drawn
+    assert (len(drawn.lanes), drawn.omitted) == (PODS, 5)

@@ -1,5 +1,6 @@
 """From lanes to a picture."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -28,6 +29,10 @@ def test_cluster_is_taken_for_no_markup() -> None:
     hostile = timeline(Moment(1, "bound", Source.CLUSTER, "<script>"), name='<p>"&')
     assert 'Pod <p>"&' in texts(hostile)
     assert "<script>" not in svg.inline(hostile)
+
+
+def test_what_has_no_lane_is_told() -> None:
+    assert "and 7 more that have no lane here" in texts(replace(timeline(), omitted=7))
 
 
 def test_sources_have_different_shapes_and_a_legend() -> None:
