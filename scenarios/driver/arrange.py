@@ -42,7 +42,9 @@ def devices_of(own: Object) -> list[tuple[str, str, str, str | None]]:
 
 def published(scenario: Scenario, driver: str, wanted: Predicate[Sequence[Object]]) -> Sequence[Object]:
     """The driver's slices, once they are as wanted."""
-    return scenario.waiter.wait_any("ResourceSlice", wanted, SETTLES, field_selector=f"spec.driver={driver}")
+    own = f"spec.driver={driver}"
+    assert scenario.client.list("ResourceSlice", field_selector=own)[0], f"driver {driver} has published nothing"
+    return scenario.waiter.wait_any("ResourceSlice", wanted, SETTLES, field_selector=own)
 
 
 def careless(scenario: Scenario, *slices: Sequence[str], of: int) -> Observed:

@@ -40,16 +40,22 @@ def troubles(scenario: Scenario, consumer: Object) -> list[str]:
     return [each["message"] for each in events if each["reason"] == "FailedPrepareDynamicResources"]
 
 
-def cdi_devices(scenario: Scenario, consumer: Object) -> tuple[str, ...]:
-    """What the runtime was handed: told by the node, or else by the Pod's status where the kubelet says it there."""
+def cdi_devices(scenario: Scenario, consumer: Object, name: str) -> tuple[str, ...]:
+    """What the runtime was handed for a container, as its node tells, or else the Pod's status."""
     try:
-        return scenario.cluster.cdi_devices(consumer)
+        return scenario.cluster.cdi_devices(consumer, name)
     except NotObservable:
-        (status,) = consumer["status"]["containerStatuses"]
-        told = [found for each in status.get("allocatedResourcesStatus", ()) for found in each["resources"]]
-        if not told:
+        told = {status["name"]: handed(status) for status in consumer["status"]["containerStatuses"]}
+        if not any(told.values()):
             raise
-        return tuple(each["resourceID"] for each in told)
+        return told[name]
+
+
+def handed(status: Object) -> tuple[str, ...]:
+    """The devices in a container's status, which the kubelet fills in for drivers that report health."""
+    return tuple(
+        found["resourceID"] for each in status.get("allocatedResourcesStatus", ()) for found in each["resources"]
+    )
 
 
 @pytest.mark.statement("XD-71")
@@ -118,26 +124,25 @@ def test_claim_of_a_pod_that_runs_stays_while_others_come_and_go(scenario: Scena
 
 @pytest.mark.statement("XD-75")
 def test_container_is_handed_devices_of_valid_cdi_names(scenario: Scenario, difference: Difference) -> None:
-    driver = under_test(scenario)
-    without = difference("the container does not name the claim of its Pod")
+    consumer = user_and_neighbour(scenario)
+    name = "neighbour" if difference("the container does not name the claim of its Pod") else "user"
 
-    handed = cdi_devices(scenario, container_of(scenario, driver.device_class, claims=[] if without else ["gpu"]))
+    found = cdi_devices(scenario, consumer, name)
 
-    assert handed, "the runtime was handed no device"
-    assert [name for name in handed if not CDI_NAME.fullmatch(name)] == []
+    assert found, "the runtime was handed no device"
+    assert [each for each in found if not CDI_NAME.fullmatch(each)] == []
 
 
 @pytest.mark.control("XD-75")
 def test_container_that_does_not_name_the_claim_is_handed_nothing(scenario: Scenario) -> None:
-    driver = under_test(scenario)
-    assert scenario.cluster.cdi_devices(container_of(scenario, driver.device_class, claims=[])) == ()
+    assert cdi_devices(scenario, user_and_neighbour(scenario), "neighbour") == ()
 
 
-def container_of(scenario: Scenario, device_class: str, claims: list[str]) -> Object:
-    """A running Pod with a claim, and one container that names these claims."""
-    own = scenario.create(claim("one", request(device_class)))
-    consumer = scenario.create(pod("consumer", claims={"gpu": own}, containers=[container(claims=claims)]))
-    return scenario.wait(consumer, running(), STARTS)
+def user_and_neighbour(scenario: Scenario) -> Object:
+    """A running Pod with a claim that one of its two containers names."""
+    own = scenario.create(claim("one", request(under_test(scenario).device_class)))
+    containers = [container("user", claims=["gpu"]), container("neighbour")]
+    return scenario.wait(scenario.create(pod("both", claims={"gpu": own}, containers=containers)), running(), STARTS)
 
 
 @pytest.mark.statement("XD-76")

@@ -58,3 +58,9 @@ def test_trouble_on_leaving_turns_a_pass_into_an_error(pytester: pytest.Pytester
 def test_a_strict_xfail_that_passes_does_not_hold(pytester: pytest.Pytester) -> None:
     told = results(pytester, "@pytest.mark.xfail(strict=True, reason='known')\ndef test_it(scenario): ...")
     assert told == [["failed", "[XPASS(strict)] known"]]
+
+
+def test_what_a_cluster_does_not_show_is_skipped_for_that_reason(pytester: pytest.Pytester) -> None:
+    body = "from harness.clusters.protocol import NotObservable\n    raise NotObservable('not ours to do')"
+    told = results(pytester, f"def test_it(scenario):\n    {body}")
+    assert told == [["skipped", "not ours to do"]]
