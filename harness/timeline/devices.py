@@ -234,7 +234,8 @@ def _prepared(claim: Life, seen: Seen, start: float, end: Instant | None) -> Ite
         consumers = (claim.last.get("status") or {}).get("reservedFor") or ()
         uids = {consumer["uid"] for consumer in consumers}
         for pod in (pod for pod in seen.pods if pod.last["metadata"]["uid"] in uids):
-            yield from _started(pod, seen.events, start)
+            lower = max(start, instant.at) if (instant := bound(pod, seen.events)) else start
+            yield from (fact for fact in _started(pod, seen.events, lower) if not end or fact.instant.at < end.at)
 
 
 def _started(pod: Life, events: Iterable[Obj], start: float) -> Iterator[Fact]:

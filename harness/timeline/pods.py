@@ -55,8 +55,7 @@ def _scheduling(pod: Life, claims: Sequence[Life], events: Sequence[Obj], create
     if refused := _refused(pod, created):
         found.append(refused)
     end = bound(pod, events)
-    if waits := _waits(pod, claims, end):
-        found.append(waits)
+    found += _waits(pod, claims, end)
     for event in events:
         if event.get("reason") == "FailedScheduling" and "bind" in event.get("message", ""):
             found.append(Fact(happened(event), "binding failed", State.PENDING, event["message"]))
@@ -75,23 +74,31 @@ def _refused(pod: Life, created: float) -> Fact | None:
     return None
 
 
-def _waits(pod: Life, claims: Sequence[Life], end: Instant | None) -> Fact | None:
-    """A node is chosen and the claims are allocated, but the Pod is bound only when its devices are ready."""
-    waits = [
-        (claim, allocation)
-        for claim in claims
-        for version in claim.versions
-        if any(result.get("bindingConditions") for result in allocation_results(version.obj))
-        and _reserved(version.obj, pod.last)
-        and (allocation := version.obj["status"]["allocation"]).get("allocationTimestamp")
+def _waits(pod: Life, claims: Sequence[Life], end: Instant | None) -> list[Fact]:
+    """A node is chosen and the claims are allocated, but the Pod is bound only when its devices are ready.
+
+    The n-th allocation of each claim belongs to the n-th attempt.
+    """
+    attempts: dict[int, list[Instant]] = {}
+    for claim in claims:
+        stamps = dict.fromkeys(stamp for v in claim.versions if (stamp := _waits_for(v.obj, pod.last)))
+        for number, stamp in enumerate(stamps):
+            arrived = min(
+                (v.arrived for v in claim.versions if v.arrived and allocated_at(v.obj) == stamp), default=None
+            )
+            attempts.setdefault(number, []).append(when(stamp, arrived, pod.created.at))
+    begins = [min(instants, key=lambda instant: instant.at) for instants in attempts.values()]
+    return [
+        Fact(begin, "scheduled", State.WAITING, "waits for its devices")
+        for begin in begins
+        if end is None or begin.at < end.at
     ]
-    if not waits:
-        return None
-    claim, allocation = waits[0]
-    stamp = allocation["allocationTimestamp"]
-    arrived = claim.arrival(lambda obj: allocated_at(obj) == stamp)
-    began = when(stamp, arrived, pod.created.at)
-    return Fact(began, "scheduled", State.WAITING, "waits for its devices") if not end or began.at < end.at else None
+
+
+def _waits_for(claim: Obj, pod: Obj) -> str | None:
+    """The allocationTimestamp of a claim that is reserved for the Pod and has devices with binding conditions."""
+    conditions = any(result.get("bindingConditions") for result in allocation_results(claim))
+    return allocated_at(claim) if conditions and _reserved(claim, pod) else None
 
 
 def allocated_at(claim: Obj) -> str | None:

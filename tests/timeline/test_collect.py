@@ -84,6 +84,24 @@ def test_binding_that_fails() -> None:
     assert states(lane(drawn, "gpu-0"))[-1] == (State.FAILED, 4.4, 20)
 
 
+def test_each_attempt_waits_again() -> None:
+    again = claim("c", 1, 7, "p", binding=True, device="gpu-1", version=3)
+    drawn = timeline(
+        seen(1.1, pod("p", 1)),
+        seen(2.3, claim("c", 1, 2, "p", binding=True, version=2)),
+        seen(5.1, event("p", "FailedScheduling", 5, "binding device failed")),
+        seen(7.2, again),
+    )
+    assert [state for state, _, _ in states(lane(drawn, "p"))] == ["pending", "waiting", "pending", "waiting"]
+
+
+def test_kubelet_prepares_after_binding() -> None:
+    bound = pod("p", 1, condition("PodScheduled", "True", 4), node="n")
+    failed = {**event("p", "FailedPrepareDynamicResources", 4), "eventTime": None, "firstTimestamp": stamp(4)}
+    drawn = timeline(seen(4.4, bound), seen(4.5, claim("c", 1, 2, "p")), seen(5, failed))
+    assert ("prepare failed", 4.4, CLUSTER) in moments(lane(drawn, "gpu-0"))
+
+
 def test_device_is_allocated_before_its_pod_is_bound() -> None:
     late = claim("c", 1, 2, "p")
     bound = pod("p", 1, condition("PodScheduled", "True", 2), node="n")
