@@ -26,8 +26,8 @@ _PATCH_CONTENT = {
 class Witness(Protocol):
     """Is told of every object as it arrives."""
 
-    def saw(self, obj: Obj, gone: bool = False) -> None:
-        """A version of the object, or that it is `gone` after that version."""
+    def saw(self, obj: Obj, gone: bool = False, read: bool = False) -> None:
+        """A version of the object, or that it is `gone` after that version; `read`: it may be older than a moment."""
 
 
 class Client:
@@ -101,7 +101,7 @@ class Client:
 
     def get(self, target: Obj | str, name: str | None = None, namespace: str | None = None) -> Obj:
         """The object as it is now: of the same kind and name as `target`, or of kind `target`."""
-        return self._object(self.raw("GET", self._path_of(target, name, namespace)))
+        return self._object(self.raw("GET", self._path_of(target, name, namespace)), read=True)
 
     def find(self, target: Obj | str, name: str | None = None, namespace: str | None = None) -> Obj | None:
         """As `get`, None where there is none."""
@@ -124,7 +124,7 @@ class Client:
         items = [{"apiVersion": api_version, "kind": kind, **item} for item in found.get("items") or []]
         if self._witness:
             for item in items:
-                self._witness.saw(item)
+                self._witness.saw(item, read=True)
         return items, found["metadata"]["resourceVersion"]
 
     def replace(
@@ -258,10 +258,10 @@ class Client:
         path = row.path(body["apiVersion"], body["metadata"].get("namespace"), name)
         return f"{path}/{subresource}" if subresource else path
 
-    def _object(self, answer: Any, dry_run: bool = False) -> Obj:
+    def _object(self, answer: Any, dry_run: bool = False, read: bool = False) -> Obj:
         assert isinstance(answer, dict), f"the API server sent no object but {answer!r}"
         if self._witness and not dry_run:
-            self._witness.saw(answer)
+            self._witness.saw(answer, read=read)
         return answer
 
 

@@ -68,11 +68,11 @@ def _published(life: Life) -> Iterator[tuple[AllocatedDevice, Fact]]:
                 yield (
                     key,
                     Fact(
-                        life.created if first else _changed(version.obj, version.arrived), "published", State.PUBLISHED
+                        life.created if first else _changed(version.obj, version.prompt), "published", State.PUBLISHED
                     ),
                 )
         for key in [key for key, there in present.items() if there and key not in keys]:
-            yield key, Fact(_changed(version.obj, version.arrived), "withdrawn")
+            yield key, Fact(_changed(version.obj, version.prompt), "withdrawn")
         present = {**dict.fromkeys(present, False), **dict.fromkeys(keys, True)}
     if life.gone:
         for key in (key for key, there in present.items() if there):
@@ -105,18 +105,16 @@ def _own_taints(key: AllocatedDevice, slices: Iterable[Life]) -> Iterator[tuple[
             now = {_called(taint): taint for taint in device.get("taints") or ()}
             for name, taint in now.items():
                 stamp = taint.get("timeAdded")
-                began.setdefault(
-                    name, when(stamp, version.arrived) if stamp else _changed(version.obj, version.arrived)
-                )
+                began.setdefault(name, when(stamp, version.prompt) if stamp else _changed(version.obj, version.prompt))
             for name in [name for name in began if name not in now]:
-                yield name, began.pop(name), _changed(version.obj, version.arrived)
+                yield name, began.pop(name), _changed(version.obj, version.prompt)
         for name, instant in began.items():
             yield name, instant, Instant(life.gone, Source.OBSERVED) if life.gone else None
 
 
 def _added(taint: Obj, version: Version) -> Instant:
     stamp = taint.get("timeAdded")
-    return when(stamp, version.arrived) if stamp else _changed(version.obj, version.arrived)
+    return when(stamp, version.prompt) if stamp else _changed(version.obj, version.prompt)
 
 
 def _rule_taints(key: AllocatedDevice, rules: Iterable[Life]) -> Iterator[tuple[str, Instant, Instant | None]]:
@@ -127,7 +125,7 @@ def _rule_taints(key: AllocatedDevice, rules: Iterable[Life]) -> Iterator[tuple[
         selector = life.last["spec"].get("deviceSelector")
         if selector is not None and all(selector.get(part) in (None, value) for part, value in own.items()):
             stamp = taint.get("timeAdded") or life.last["metadata"]["creationTimestamp"]
-            arrived = next((v.arrived for v in life.versions if v.obj["spec"]["taint"] == taint), None)
+            arrived = next((v.prompt for v in life.versions if v.obj["spec"]["taint"] == taint), None)
             yield _called(taint), when(stamp, arrived), life.deleted
 
 
@@ -171,7 +169,7 @@ def _allocated(claim: Life, stamp: str, seen: Seen) -> Instant:
         for pod in seen.pods
         if pod.last["metadata"]["uid"] in uids and (instant := bound(pod, seen.events)) and instant.at % 1
     ]
-    arrived = claim.arrival(lambda obj: allocated_at(obj) == stamp)
+    arrived = claim.prompt(lambda obj: allocated_at(obj) == stamp)
     known = [each for each in (arrived, *bounds) if each is not None and each >= seconds(stamp)]
     return when(stamp, min(known, default=None), claim.created.at)
 
@@ -203,7 +201,7 @@ def _all_true(claim: Life, stamp: str, result: Obj, types: Sequence[str], lower:
         found = [find_condition({"status": entry}, type) or {} for type in types]
         if all(condition.get("status") == "True" for condition in found):
             times = [condition["lastTransitionTime"] for condition in found if condition.get("lastTransitionTime")]
-            moment = when(max(times), version.arrived, lower) if times else _changed(version.obj, version.arrived)
+            moment = when(max(times), version.prompt, lower) if times else _changed(version.obj, version.prompt)
             return moment if moment.at >= lower else Instant(lower, moment.source)
     return None
 
@@ -234,7 +232,8 @@ def _prepared(claim: Life, seen: Seen, start: float, end: Instant | None) -> Ite
         consumers = (claim.last.get("status") or {}).get("reservedFor") or ()
         uids = {consumer["uid"] for consumer in consumers}
         for pod in (pod for pod in seen.pods if pod.last["metadata"]["uid"] in uids):
-            lower = max(start, instant.at) if (instant := bound(pod, seen.events)) else start
+            placed = bound(pod, seen.events)
+            lower = max(start, placed.at) if placed else start
             yield from (fact for fact in _started(pod, seen.events, lower) if not end or fact.instant.at < end.at)
 
 

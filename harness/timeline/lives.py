@@ -19,10 +19,14 @@ class Instant:
 
 @dataclass(frozen=True)
 class Version:
-    """One version of an object; `arrived` None where it was only read at the end."""
+    """One version of an object. `arrived`: it was known then; None where only its timestamps tell.
+
+    `prompt`: when it came as soon as it was; None where it was only read at some time later.
+    """
 
     obj: Obj
     arrived: float | None
+    prompt: float | None
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,17 @@ class Life:
     @property
     def created(self) -> Instant:
         """When it was created."""
-        return when(self.last["metadata"]["creationTimestamp"], self.versions[0].arrived)
+        return when(self.last["metadata"]["creationTimestamp"], self.versions[0].prompt)
 
     def arrival(self, predicate: Callable[[Obj], object]) -> float | None:
         """When the predicate was known to be true of a version."""
         arrivals = (v.arrived for v in self.versions if v.arrived is not None and predicate(v.obj))
         return min(arrivals, default=None)
+
+    def prompt(self, predicate: Callable[[Obj], object]) -> float | None:
+        """When the predicate became true, where that was watched."""
+        first = self.arrival(predicate)
+        return next((v.prompt for v in self.versions if v.arrived == first and v.prompt), None)
 
     @property
     def deleted(self) -> Instant | None:
@@ -54,7 +63,7 @@ class Life:
         if going is None:
             return Instant(self.gone, Source.OBSERVED) if self.gone else None
         asked = seconds(going["deletionTimestamp"]) - (going.get("deletionGracePeriodSeconds") or 0)
-        return within(asked, self.arrival(lambda obj: "deletionTimestamp" in obj["metadata"]))
+        return within(asked, self.prompt(lambda obj: "deletionTimestamp" in obj["metadata"]))
 
 
 def lives(sightings: Iterable[Sighting], objects: Iterable[Obj]) -> list[Life]:
@@ -64,9 +73,9 @@ def lives(sightings: Iterable[Sighting], objects: Iterable[Obj]) -> list[Life]:
         versions, gone = found.setdefault(seen.obj["metadata"]["uid"], ([], []))
         if seen.gone:
             gone.append(seen.at)
-        versions.append(Version(seen.obj, seen.at))
+        versions.append(Version(seen.obj, seen.at, None if seen.read else seen.at))
     for obj in objects:
-        found.setdefault(obj["metadata"]["uid"], ([], []))[0].append(Version(obj, None))
+        found.setdefault(obj["metadata"]["uid"], ([], []))[0].append(Version(obj, None, None))
     made = [Life(_in_order(versions), min(gone, default=None)) for versions, gone in found.values()]
     return sorted(made, key=lambda life: (life.created.at, life.last["metadata"]["name"]))
 

@@ -35,7 +35,7 @@ def bound(pod: Life, events: Iterable[Obj]) -> Instant | None:
     if not pod.last["spec"].get("nodeName"):
         return None
     told = next((event for event in about(events, pod.last) if event.get("reason") == "Scheduled"), None)
-    arrived = pod.arrival(lambda obj: obj["spec"].get("nodeName"))
+    arrived = pod.prompt(lambda obj: obj["spec"].get("nodeName"))
     if told and told.get("eventTime"):
         at = seconds(told["eventTime"])  # the event follows the binding
         return Instant(at, Source.CLUSTER) if arrived is None or at <= arrived else Instant(arrived, Source.OBSERVED)
@@ -69,7 +69,7 @@ def _refused(pod: Life, created: float) -> Fact | None:
     for version in pod.versions:
         condition = find_condition(version.obj, "PodScheduled") or {}
         if condition.get("status") == "False" and condition.get("reason") != "SchedulingGated":
-            instant = when(condition["lastTransitionTime"], version.arrived, created)
+            instant = when(condition["lastTransitionTime"], version.prompt, created)
             return Fact(instant, "unschedulable", None, condition.get("message", ""))
     return None
 
@@ -83,9 +83,8 @@ def _waits(pod: Life, claims: Sequence[Life], end: Instant | None) -> list[Fact]
     for claim in claims:
         stamps = dict.fromkeys(stamp for v in claim.versions if (stamp := _waits_for(v.obj, pod.last)))
         for number, stamp in enumerate(stamps):
-            arrived = min(
-                (v.arrived for v in claim.versions if v.arrived and allocated_at(v.obj) == stamp), default=None
-            )
+            versions = [v for v in claim.versions if allocated_at(v.obj) == stamp]
+            arrived = min(versions, key=lambda version: version.arrived or 0).prompt
             attempts.setdefault(number, []).append(when(stamp, arrived, pod.created.at))
     begins = [min(instants, key=lambda instant: instant.at) for instants in attempts.values()]
     return [
@@ -117,12 +116,12 @@ def _running(pod: Life, lower: float) -> list[Fact]:
     found = []
     started = _containers(pod.last, "startedAt")
     if started:
-        arrived = pod.arrival(lambda obj: _containers(obj, "startedAt") == started)
+        arrived = pod.prompt(lambda obj: _containers(obj, "startedAt") == started)
         instant = within(seconds(started), arrived, lower)
         found.append(Fact(instant, "running", State.RUNNING))
         lower = instant.at
     if (ended := _containers(pod.last, "finishedAt")) and (phase := pod.last["status"]["phase"]) != "Running":
-        arrived = pod.arrival(lambda obj: _containers(obj, "finishedAt") == ended)
+        arrived = pod.prompt(lambda obj: _containers(obj, "finishedAt") == ended)
         state = State.FAILED if phase == "Failed" else State.ENDING
         found.append(Fact(within(seconds(ended), arrived, lower), phase.lower(), state))
     return found
@@ -140,7 +139,7 @@ def _departure(pod: Life, events: Sequence[Obj]) -> list[Fact]:
     found = []
     evicted = find_condition(pod.last, "DisruptionTarget")
     if evicted and evicted.get("status") == "True":
-        arrived = pod.arrival(lambda obj: find_condition(obj, "DisruptionTarget"))
+        arrived = pod.prompt(lambda obj: find_condition(obj, "DisruptionTarget"))
         what = "preempted" if evicted.get("reason") == "PreemptionByScheduler" else "evicted"
         found.append(Fact(when(evicted["lastTransitionTime"], arrived), what, None, evicted.get("message", "")))
     else:

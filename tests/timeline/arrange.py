@@ -88,5 +88,5 @@ def event(about: str, reason: str, at: float, message: str = "") -> dict[str, An
     }
 
 
-def seen(at: float, obj: dict[str, Any], *, gone: bool = False) -> Sighting:
-    return Sighting(ZERO + at, obj, gone)
+def seen(at: float, obj: dict[str, Any], *, gone: bool = False, read: bool = False) -> Sighting:
+    return Sighting(ZERO + at, obj, gone, read)

@@ -56,6 +56,12 @@ def test_late_arrival_tells_nothing() -> None:
     assert moments(lane(timeline(seen(7.5, late)), "p")) == [("created", 1, CLUSTER), ("bound", 2, CLUSTER)]
 
 
+def test_what_was_only_read_may_have_happened_before() -> None:
+    late = pod("p", 1, condition("PodScheduled", "True", 2), node="n", version=2)
+    drawn = timeline(seen(1.2, pod("p", 1)), seen(2.4, late, read=True))
+    assert moments(lane(drawn, "p")) == [("created", 1.2, OBSERVED), ("bound", 2, CLUSTER)]
+
+
 def test_scheduler_event_is_finer_than_a_condition() -> None:
     bound = pod("p", 1, condition("PodScheduled", "True", 2), node="n")
     drawn = timeline(seen(7.5, bound), seen(7.6, event("p", "Scheduled", 2.345)))
