@@ -41,20 +41,17 @@ def power_off(scenario: Scenario) -> None:
     machines(scenario).power_off(scenario.node)
 
 
-def owned_by(node: Object) -> Predicate[Object]:
-    """The slice belongs to that very Node."""
-    uid = node["metadata"]["uid"]
-    return Predicate(
-        f"owned by Node {uid}",
-        lambda found: [owner["uid"] for owner in found["metadata"].get("ownerReferences", ())] == [uid],
-    )
+def slice_of(scenario: Scenario, driver: Driver) -> Object:
+    """The driver's one slice."""
+    (published,) = scenario.client.list("ResourceSlice", field_selector=f"spec.driver={driver.name}")[0]
+    return published
 
 
-def published_for(scenario: Scenario, driver: Driver, node: Object) -> None:
-    """The driver's one slice belongs to that very Node."""
-    scenario.waiter.wait_any(
-        "ResourceSlice", all_of(owned_by(node), 1), BOOT, field_selector=f"spec.driver={driver.name}"
-    )
+def published_anew(scenario: Scenario, driver: Driver, old: Object) -> None:
+    """The driver has one slice, and it is another one than before."""
+    uid = old["metadata"]["uid"]
+    another = Predicate[Object](f"not the slice {uid}", lambda found: found["metadata"]["uid"] != uid)
+    scenario.waiter.wait_any("ResourceSlice", all_of(another, 1), BOOT, field_selector=f"spec.driver={driver.name}")
 
 
 @pytest.mark.statement("XD-85")
@@ -93,7 +90,7 @@ def test_node_that_registers_anew_has_its_devices_again(scenario: Scenario, diff
     driver = scenario.driver(gpus(1))
     wanted = gpu_claim(scenario, driver, "wanted")
     made = user(scenario, wanted)
-    old = node_of(scenario)
+    old, published = node_of(scenario), slice_of(scenario, driver)
 
     power_off(scenario)
     if not difference("the Node is not deleted"):
@@ -105,22 +102,22 @@ def test_node_that_registers_anew_has_its_devices_again(scenario: Scenario, diff
     new = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": scenario.node}}
     node = scenario.wait(new, ready(), timeout=BOOT)
     assert node["metadata"]["uid"] != old["metadata"]["uid"]
-    published_for(scenario, driver, node)
+    published_anew(scenario, driver, published)
     later = gpu_claim(scenario, driver, "later")
     user_of_later = user(scenario, later, "later")
     assert seen(scenario, user_of_later) == due(scenario, driver, user_of_later, held_by(scenario, later))
 
 
 @pytest.mark.control("XD-86")
-def test_node_that_stays_keeps_its_slices(scenario: Scenario) -> None:
+def test_node_that_stays_keeps_its_pods_and_their_claims(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1))
-    user(scenario, gpu_claim(scenario, driver, "wanted"), restart_policy="Always")
-    old = node_of(scenario)
-    (published,) = scenario.client.list("ResourceSlice", field_selector=f"spec.driver={driver.name}")[0]
+    wanted = gpu_claim(scenario, driver, "wanted")
+    made = user(scenario, wanted, restart_policy="Always")
+    held, old = held_by(scenario, wanted), node_of(scenario)
 
     power_off(scenario)
     machines(scenario).power_on(scenario.node)
 
-    scenario.wait(old, ready(), timeout=BOOT)
-    driver.registered(timeout=BOOT)
-    assert scenario.get(published)["metadata"]["uid"] == published["metadata"]["uid"]
+    scenario.wait(made, started_again(made), timeout=BOOT)
+    assert node_of(scenario)["metadata"]["uid"] == old["metadata"]["uid"]
+    assert scenario.get(held)["status"] == held["status"]
