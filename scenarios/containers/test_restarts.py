@@ -49,6 +49,8 @@ def test_restarted_kubelet_gives_a_new_container_the_devices_that_are_prepared(
     expected = due(scenario, driver, made, held)
 
     scenario.cluster.restart("kubelet", scenario.node)
+    # It is healthy before it has heard of its Pods.
+    scenario.barrier.kubelet(scenario.node)
 
     assert state_of(scenario.get(made))["containerID"] == state_of(made)["containerID"]
     assert seen(scenario, made) == expected
