@@ -171,7 +171,8 @@ def _allocated(claim: Life, stamp: str, seen: Seen) -> Instant:
     ]
     arrived = claim.prompt(lambda obj: allocated_at(obj) == stamp)
     known = [each for each in (arrived, *bounds) if each is not None and each >= seconds(stamp)]
-    return when(stamp, min(known, default=None), claim.created.at)
+    found = when(stamp, min(known, default=None), claim.created.at)
+    return found if found.at == arrived else Instant(found.at, Source.CLUSTER)
 
 
 def _released(claim: Life, stamp: str) -> Instant | None:

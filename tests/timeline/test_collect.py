@@ -112,7 +112,7 @@ def test_device_is_allocated_before_its_pod_is_bound() -> None:
     late = claim("c", 1, 2, "p")
     bound = pod("p", 1, condition("PodScheduled", "True", 2), node="n")
     drawn = timeline(seen(2.9, late), seen(2.8, bound), seen(3, event("p", "Scheduled", 2.4)))
-    assert ("allocated", 2.4, OBSERVED) in moments(lane(drawn, "gpu-0"))
+    assert ("allocated", 2.4, CLUSTER) in moments(lane(drawn, "gpu-0"))
 
 
 def test_creation_is_first_even_if_its_answer_was_late() -> None:
