@@ -1,7 +1,7 @@
 """What is asked of `explain`, and what it must answer."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from harness.explain import Explanation, Subject, explain, render
@@ -39,18 +39,23 @@ def reader(scenario: Scenario) -> Client:
         rule("resource.k8s.io", ["*"], ["list"]),
         rule("scheduling.k8s.io", ["podgroups"], ["list"]),
     ]
+    return who_may(scenario, name, rules, known_by="Node")
+
+
+def who_may(scenario: Scenario, name: str, rules: Sequence[Object], known_by: str) -> Client:
+    """A user with these rights; they are in force when that kind may be listed: a role becomes known as a whole."""
     scenario.create(cluster_role(name, *rules))
     scenario.create(cluster_role_binding(name, name, name))
     client = scenario.client.as_user(name)
 
-    def may_read() -> bool:
+    def in_force() -> bool:
         try:
-            client.list("Node")
+            client.list(known_by)
         except ApiError:
             return False
         return True
 
-    scenario.waiter.poll(may_read, bool, "the reader's role is known")
+    scenario.waiter.poll(in_force, bool, f"the role of {name} is known")
     return client
 
 

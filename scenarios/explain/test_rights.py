@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from harness.explain import Subject, explain, render
-from harness.kube.builders import cluster_role, cluster_role_binding, pod, rule
+from harness.kube.builders import pod, rule
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.explain.asked import reader
+from scenarios.explain.asked import reader, who_may
 
 
 def held(scenario: Scenario) -> Object:
@@ -52,14 +52,11 @@ def test_one_line_says_that_a_pod_does_not_exist(scenario: Scenario) -> None:
 def test_what_may_not_be_read_is_told_and_the_rest_found(scenario: Scenario, difference: Difference) -> None:
     waiter = held(scenario)
     everything = reader(scenario)
-    name = f"half-{scenario.namespace}"
     rules = [rule("", ["pods"], ["list"]), rule("resource.k8s.io", ["resourceclaims"], ["list"])]
-    scenario.create(cluster_role(name, *rules))
-    scenario.create(cluster_role_binding(name, name, name))
-    client = everything if difference("everything may be read") else scenario.client.as_user(name)
+    half = who_may(scenario, f"half-{scenario.namespace}", rules, known_by="Pod")
+    client = everything if difference("everything may be read") else half
     subject = Subject("pod", (waiter["metadata"]["name"],), scenario.namespace)
 
-    scenario.waiter.poll(lambda: client.list("Pod")[0], bool, "the role is known")
     found = explain(client, subject)
 
     assert found.causes == ("claim-missing",)
