@@ -26,6 +26,7 @@ from harness.kube.predicates import (
     unscheduled,
 )
 from harness.plugin.scenario import Object, Scenario
+from scenarios.gang.arrange import told
 
 #: Nobody looks for the Workload that a group's reference names; here the scenario plays the controller that made both.
 WORKLOAD = workload_ref("training", "worker")
@@ -87,6 +88,7 @@ def refused(scenario: Scenario, *children: Child) -> None:
         assert group_unschedulable()(outcome), f"{each.group['metadata']['name']} was placed"
     for each in children:
         without_place(scenario, each.workers)
+        scenario.held(each.group["metadata"]["name"], "resources", told(scenario, each.group))
 
 
 def held(scenario: Scenario, *children: Child) -> None:
@@ -97,9 +99,12 @@ def held(scenario: Scenario, *children: Child) -> None:
         lambda: scenario.scheduler_metric("scheduler_unschedulable_pods", plugin="GangScheduling"),
         lambda count: count == len(workers),
         f"GangScheduling holds back {len(workers)} Pods",
-        timeout=10,
+        timeout=15,
     )
     untouched(scenario, *children)
+    for each in children:
+        what = f"{len(each.workers)} of {len(workers)} Pods kept back by GangScheduling, none tried"
+        scenario.held(each.group["metadata"]["name"], "quorum", what)
 
 
 def untouched(scenario: Scenario, *children: Child) -> None:

@@ -19,7 +19,7 @@ from harness.kube.predicates import (
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import JOB, Gang, bound, holds_of, member, none_placed, short_of_room
+from scenarios.gang.arrange import JOB, Gang, bound, holds_of, member, none_placed, short_of_room, told
 from scenarios.taint.arrange import BROKEN, tainted
 from scenarios.taint.seen import slices_seen
 
@@ -49,8 +49,9 @@ def no_taint(_: Scenario, driver: Driver) -> None:
 
 
 def other_gone(scenario: Scenario, _: Driver) -> None:
-    """The Pod that has the fourth GPU leaves it."""
+    """The Pod that has the fourth GPU leaves it, and its claim is free."""
     scenario.delete({"kind": "Pod", "metadata": {"name": "other"}})
+    scenario.wait({"kind": "ResourceClaim", "metadata": {"name": "other"}}, unallocated())
 
 
 @pytest.mark.parametrize(
@@ -150,6 +151,7 @@ def test_racing_gangs_win_whole_and_make_way_for_the_next(
     for name, group in groups.items():
         if name not in winners:
             scenario.wait(group, short_of_room(scenario, could=0, of=size))
+            scenario.held(name, "resources", told(scenario, group))
     leaver = sorted(winners)[0]
     scenario.client.delete_collection("Pod", label_selector=f"{JOB}={leaver}")
     scenario.waiter.wait_any("Pod", all_of(scheduled(), 0), label_selector=f"{JOB}={leaver}")

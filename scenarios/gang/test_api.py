@@ -119,7 +119,9 @@ def test_example_pod_waits_for_the_example_group(scenario: Scenario, difference:
     example = manifest(scenario, "gs-pod-worker-0.yaml")
     if difference("the Pod names no group"):
         del example["spec"]["schedulingGroup"]
-    assert scenario.client.create(example, dry_run=True)["spec"]["containers"][0]["image"] == "training:v1"
+    read = scenario.client.create(example, dry_run=True)
+    (container,) = read["spec"]["containers"]
+    assert (read["metadata"]["name"], container["name"], container["image"]) == ("worker-0", "ml-worker", "training:v1")
 
     room(scenario, 4)
     group = manifest(scenario, "gs-podgroup.yaml")

@@ -83,7 +83,8 @@ def test_one_of_two_gangs_gets_all_its_gpus_and_the_other_none(scenario: Scenari
 
     # Which of the two has its quorum first is decided by the order of creation.
     first, second = groups
-    scenario.wait(first, initially_scheduled(), timeout=15)
+    bound(scenario, "a", 4)
+    scenario.wait(first, initially_scheduled())
     scenario.waiter.wait_any("Pod", all_of(running(), 4), label_selector=f"{JOB}=a")
     pods, _ = scenario.client.list("Pod", label_selector=f"{JOB}=b")
     none_placed(scenario, Gang(second, pods), could=0, of=4)

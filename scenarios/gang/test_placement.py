@@ -1,7 +1,7 @@
 """Stage two: the group is placed as a whole, as far as minCount goes, or not at all (GS-01, GS-09 to GS-13).
 
 What the AI-conformance programme demands of gang scheduling: placed as a whole here (positive), none of it placed here
-and in test_devices (negative), what it held is free again in test_lifecycle (clean-up).
+and in test_devices (negative), what it held is free again in test_changes and test_all_or_nothing (clean-up).
 """
 
 import pytest
@@ -64,11 +64,20 @@ def test_places_are_found_together_once_the_quorum_is_there(scenario: Scenario, 
     group = None if apart else made.group
     pods = [member(scenario, "workers", number, group=group, **at_home(scenario)) for number in range(3)]
     held_for_quorum(scenario, pods)
+    before = turns(scenario)
 
     pods.append(member(scenario, "workers", 3, group=group, **at_home(scenario)))
 
     found = placed(scenario, Gang(made.group, pods))
     assert {each["spec"]["nodeName"] for each in found} == set(nodes)
+    # A later Pod has its turn when the group's last one has been counted.
+    scenario.barrier.scheduler(scenario.scheduler_name)
+    assert turns(scenario) == before + 1, "the four have not been placed in one turn"
+
+
+def turns(scenario: Scenario) -> float:
+    """How often the scheduler has found places for a group of the scenario's own profile."""
+    return scenario.scheduler_metric("scheduler_podgroup_schedule_attempts_total", result="scheduled")
 
 
 @pytest.mark.control("GS-09")

@@ -4,7 +4,7 @@ import pytest
 
 from harness.kube import metrics
 from harness.kube.builders import gang, namespace, pod_group
-from harness.kube.predicates import find_group_condition, scheduled
+from harness.kube.predicates import exists, find_group_condition, scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.gang.arrange import (
@@ -51,6 +51,8 @@ def test_pods_of_another_group_or_namespace_do_not_count(scenario: Scenario) -> 
     room(scenario, 4)
     elsewhere = f"{scenario.namespace}-2"
     scenario.create(namespace(elsewhere))
+    account = {"kind": "ServiceAccount", "metadata": {"name": "default", "namespace": elsewhere}}
+    scenario.wait(account, exists())  # before that no Pod is taken there
     made = gang_of(scenario, "workers", min_count=2, count=1, **at_home(scenario))
     scenario.create(pod_group("others", gang(2)))
 

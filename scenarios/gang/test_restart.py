@@ -59,7 +59,7 @@ def test_restarted_scheduler_places_no_part_of_a_gang_and_ends_what_it_began(
     members(scenario, lacks_pods.group, [2], **at_home(scenario))
     bound(scenario, "lacks-pods", 3, timeout=30)
     bound(scenario, "lacks-room", 4, timeout=60)
-    assert initially_scheduled()(scenario.get(lacks_room.group))
+    scenario.wait(lacks_room.group, initially_scheduled())
 
 
 @pytest.mark.control("XD-26")

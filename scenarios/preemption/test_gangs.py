@@ -4,9 +4,10 @@ import pytest
 
 from harness.kube import ApiError
 from harness.kube.builders import gang, pod_group
-from harness.kube.predicates import group_unschedulable, initially_scheduled, scheduled, unscheduled
+from harness.kube.predicates import group_unschedulable, initially_scheduled, scheduled, unschedulable, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
+from scenarios.gang.arrange import told
 from scenarios.preemption.arrange import (
     AT_ONCE,
     Gang,
@@ -35,6 +36,7 @@ def none_placed(scenario: Scenario, preemptor: Gang) -> None:
     assert not initially_scheduled()(outcome), "the gang was placed"
     for member in preemptor.members:
         assert unscheduled()(scenario.get(member)), f"{member['metadata']['name']} was bound"
+    scenario.held(preemptor.group["metadata"]["name"], "resources", told(scenario, preemptor.group))
 
 
 @pytest.mark.statement("PR-02")
@@ -87,7 +89,7 @@ def test_single_pods_preempt_where_they_can_though_the_whole_does_not_fit(scenar
     second = new(scenario, "second", "middle", left, right)
 
     sent_away(scenario, [victim], first)
-    scenario.wait(second, unscheduled())
+    scenario.wait(second, unschedulable("preemption: "))
     stay(scenario, spared)
 
 

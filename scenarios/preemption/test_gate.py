@@ -4,7 +4,7 @@ import pytest
 
 from harness.errors import InfrastructureError
 from harness.kube import metrics
-from harness.kube.predicates import unscheduled
+from harness.kube.predicates import unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.preemption.arrange import ALL, SINGLE, group_over, new_gang, nodes, placed, sent_away, stay
@@ -66,5 +66,5 @@ def test_pods_of_a_gang_preempt_one_by_one_with_the_gate_off(scenario: Scenario)
     reaching, stuck = new_gang(scenario, "middle", [[left], [right]]).members
 
     sent_away(scenario, [victim], reaching)
-    scenario.wait(stuck, unscheduled())
+    scenario.wait(stuck, unschedulable("preemption: "))
     stay(scenario, spared)
