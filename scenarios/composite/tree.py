@@ -20,6 +20,7 @@ from harness.kube.predicates import (
     condition,
     generated_claim_name,
     group_unschedulable,
+    initially_scheduled,
     scheduled,
     tried,
     unallocated,
@@ -82,10 +83,11 @@ def placed(scenario: Scenario, *children: Child) -> None:
 
 
 def refused(scenario: Scenario, *children: Child) -> None:
-    """The scheduler finds no place for any of these groups: no worker is bound and no device allocated for one."""
+    """The scheduler finds one GPU too few for these groups: no worker is bound and no device allocated for one."""
+    says = group_unschedulable("minCount (2) cannot be satisfied: 1 scheduled")  # there is one GPU for the last child
     for each in children:
-        outcome = scenario.wait(each.group, condition("PodGroupInitiallyScheduled"))
-        assert group_unschedulable()(outcome), f"{each.group['metadata']['name']} was placed"
+        outcome = scenario.wait(each.group, says | initially_scheduled())
+        assert says(outcome), f"{each.group['metadata']['name']} was placed"
     for each in children:
         without_place(scenario, each.workers)
         scenario.held(each.group["metadata"]["name"], "resources", told(scenario, each.group))
