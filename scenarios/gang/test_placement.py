@@ -98,7 +98,6 @@ def test_placement_is_final_when_min_count_of_a_larger_group_fit(scenario: Scena
     for each in found:
         if not scheduled()(each):
             scenario.wait(each, unschedulable())
-    scenario.wait(made.group, initially_scheduled())
 
 
 @pytest.mark.control("GS-10")
