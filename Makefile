@@ -52,7 +52,7 @@ smoke: setup
 controls: setup ## every scenario with its control's difference applied: each must fail
 	$(PYTEST) scenarios $(CLUSTER) $(PARALLEL) --controls $(ARGS)
 
-soak: setup ## GROUP=workflow N=20: a group N times in random order
+soak: setup ## GROUP=workflow N=20: a group (without GROUP: the whole suite) N times in random order
 	$(PYTEST) scenarios$(if $(GROUP),/$(GROUP)) $(CLUSTER) $(PARALLEL) --rounds $(N) $(ARGS)
 
 matrix: setup ## every release, one report (K8S="1.36 1.37" PROVIDERS="local kind")

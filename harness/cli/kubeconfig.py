@@ -39,6 +39,8 @@ def namespace(chosen: argparse.Namespace) -> str:
         contexts, current = list_kube_config_contexts(str(path))  # type: ignore[no-untyped-call]
     except (ConfigException, OSError, yaml.YAMLError) as error:
         raise UsageError(f"kubeconfig {path} cannot be used ({error}); name one with --kubeconfig") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # the kubernetes package trips over other files
+        raise UsageError(f"{path} is no kubeconfig (kind: Config); name one with --kubeconfig") from error
     named = chosen.context
     found = current if named is None else next((each for each in contexts if each["name"] == named), None)
     if found is None:

@@ -69,6 +69,7 @@ def read(config: pytest.Config) -> Options:
     """Check the command line. Raises UsageError with one line that says what to do."""
     rounds: int = config.getoption("rounds")
     seed: int | None = config.getoption("seed")
+    _places(config)
     provider = _provider(config.getoption("provider"))
     target = _target(config, provider)
     release = _release(config.getoption("k8s"), target)
@@ -89,6 +90,14 @@ def read(config: pytest.Config) -> Options:
         driver_image=config.getoption("driver_image"),
         target=target,
     )
+
+
+def _places(config: pytest.Config) -> None:
+    """What is to be collected. With workers, pytest itself would only say that no tests ran."""
+    for place in config.args:
+        path = place.split("::")[0].split("[")[0]
+        if not config.getoption("pyargs") and not (config.invocation_params.dir / path).exists():
+            raise UsageError(f"there is no file or directory {path}")
 
 
 def _provider(name: str) -> str:

@@ -16,7 +16,7 @@ def facts(pod: Life, claims: Sequence[Life], events: Iterable[Obj]) -> list[Fact
     """All that is known of a Pod, by time."""
     own = about(events, pod.last)
     second = seconds(pod.last["metadata"]["creationTimestamp"])
-    found = _scheduling(pod, claims, own, second)
+    found = _scheduling(pod, claims, own)
     found += _running(pod, max((fact.instant.at for fact in found), default=second))
     found += _departure(pod, own)
     state = State.GATED if _gated(pod.versions[0].obj) else State.PENDING
@@ -48,11 +48,11 @@ def _gated(pod: Obj) -> bool:
     return bool(pod["spec"].get("schedulingGates"))
 
 
-def _scheduling(pod: Life, claims: Sequence[Life], events: Sequence[Obj], created: float) -> list[Fact]:
+def _scheduling(pod: Life, claims: Sequence[Life], events: Sequence[Obj]) -> list[Fact]:
     found = []
     if _gated(pod.versions[0].obj) and (free := pod.arrival(lambda obj: not _gated(obj))):
         found.append(Fact(Instant(free, Source.OBSERVED), "gates removed", State.PENDING))
-    if refused := _refused(pod, created):
+    if refused := _refused(pod):
         found.append(refused)
     end = bound(pod, events)
     found += _waits(pod, claims, end)
@@ -64,12 +64,12 @@ def _scheduling(pod: Life, claims: Sequence[Life], events: Sequence[Obj], create
     return found
 
 
-def _refused(pod: Life, created: float) -> Fact | None:
+def _refused(pod: Life) -> Fact | None:
     """The scheduler's first word that there is no place."""
     for version in pod.versions:
         condition = find_condition(version.obj, "PodScheduled") or {}
         if condition.get("status") == "False" and condition.get("reason") != "SchedulingGated":
-            instant = when(condition["lastTransitionTime"], version.prompt, created)
+            instant = when(condition["lastTransitionTime"], version.prompt, pod.created.at)
             return Fact(instant, "unschedulable", None, condition.get("message", ""))
     return None
 

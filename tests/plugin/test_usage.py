@@ -56,6 +56,7 @@ def complaint(pytester: pytest.Pytester, *arguments: str, scenario: str = SCENAR
         (["--statement", ""], "no statement named"),
         (["--rounds", "0"], "--rounds must be at least 1, not 0"),
         (["--time-factor", "0"], "--time-factor must be greater than 0"),
+        (["no/such/group"], "there is no file or directory no/such/group"),
         (["--reports", "/dev/null/reports"], "/dev/null is no directory that can be written to"),
     ],
     ids=lambda value: "=".join(value) if isinstance(value, list) else "",

@@ -122,6 +122,12 @@ def test_creation_is_first_even_if_its_answer_was_late() -> None:
     assert states(lane(drawn, "p")) == [(State.BOUND, 1.4, 20)]
 
 
+def test_refusal_that_was_only_read_is_not_before_the_creation() -> None:
+    refused = pod("p", 1, condition("PodScheduled", "False", 1, "Unschedulable"), version=2)
+    drawn = timeline(seen(1.5, pod("p", 1)), seen(1.9, refused, read=True))
+    assert moments(lane(drawn, "p")) == [("created", 1.5, OBSERVED), ("unschedulable", 1.5, CLUSTER)]
+
+
 def test_allocation_that_is_taken_back() -> None:
     drawn = timeline(seen(2.5, claim("c", 1, 2, version=2)), seen(7.5, claim("c", 1, version=3)))
     assert states(lane(drawn, "gpu-0")) == [(State.ALLOCATED, 2.5, 7.5), (State.PUBLISHED, 7.5, 20)]

@@ -3,7 +3,7 @@
 import base64
 import datetime
 import ipaddress
-import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,11 +22,15 @@ _BACKDATE = datetime.timedelta(hours=1)
 
 
 def write_private(path: Path, content: str | bytes) -> Path:
-    """Write a file that only its owner may read (mode 0600), whatever was there before."""
+    """Write a file that only its owner may read (mode 0600), whatever was there before.
+
+    At once: another worker may write the same file, or read it, at the same time.
+    """
     data = content.encode() if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         file.write(data)
+    Path(file.name).replace(path)
     return path
 
 

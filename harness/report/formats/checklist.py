@@ -43,12 +43,13 @@ def _item(item: Mapping[str, Any], statements: Mapping[str, StatementResult]) ->
         "level": item["level"],
         "status": "Implemented" if complete else "Partially Implemented" if proved else "",
         "evidence": ["junit_01.xml"] if proved else [],
-        "notes": f"{item['proves']} " + " ".join(f"{s.id} {s.verdict}: {_scenarios(s)}." for s in found),
+        "notes": f"{item['proves']} " + " ".join(f"{s.id} {s.verdict}{_scenarios(s)}." for s in found),
     }
 
 
 def _scenarios(statement: StatementResult) -> str:
-    return ", ".join(_name(result) for result in statement.scenarios) or "no scenario"
+    names = ", ".join(_name(result) for result in statement.scenarios)
+    return f": {names}" if names else ""
 
 
 def _name(result: ScenarioResult) -> str:
