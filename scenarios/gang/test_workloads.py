@@ -61,7 +61,6 @@ def test_job_makes_its_own_gang_and_keeps_it_up_to_date(scenario: Scenario, diff
 
     scenario.client.patch(train, {"spec": {"scheduling": {"schedulingPolicy": {"gang": {"minCount": 3}}}}})
 
-    scenario.wait(group, initially_scheduled())
     scenario.waiter.wait_any("Pod", count_of(scheduled(), 3), label_selector=f"{JOB_NAME}=train")
     scenario.delete(train)
     scenario.waiter.wait_gone(group)
