@@ -5,7 +5,9 @@ from pathlib import Path
 from filelock import FileLock
 
 from harness.clusters.local.cluster import LocalCluster
+from harness.errors import InfrastructureError
 from harness.kube import Client, Obj
+from harness.kube.polling import PollTimeout, poll
 
 #: The user as whom every fake driver of a cluster speaks.
 USER = "dra-e2e:fake-driver"
@@ -41,10 +43,28 @@ _BINDING: Obj = {
 def authorize(client: Client) -> None:
     """Let the driver publish slices, follow claims and report on devices in them.
 
-    Applying is idempotent: several workers may do it at once.
+    Applying is idempotent: several workers may do it at once. The rights are in force when this returns.
+    Raises InfrastructureError when they do not come into force.
     """
     client.apply(_ROLE)
     client.apply(_BINDING)
+    driver = client.as_user(USER)
+    try:
+        poll(lambda: _may_publish(driver), bool, f"the API server knows the rights of {USER}", timeout=30)
+    except PollTimeout as error:
+        raise InfrastructureError(str(error)) from error
+
+
+def _may_publish(driver: Client) -> bool:
+    """A role becomes known to the API server as a whole."""
+    asked = {"group": "resource.k8s.io", "resource": "resourceslices", "verb": "list"}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": asked},
+    }
+    answer = driver.raw("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
+    return bool(answer["status"]["allowed"])
 
 
 def kubeconfig(cluster: LocalCluster, client: Client) -> Path:
