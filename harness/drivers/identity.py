@@ -8,6 +8,7 @@ from harness.clusters.local.cluster import LocalCluster
 from harness.errors import InfrastructureError
 from harness.kube import Client, Obj
 from harness.kube.polling import PollTimeout, poll
+from harness.kube.rights import may
 
 #: The user as whom every fake driver of a cluster speaks.
 USER = "dra-e2e:fake-driver"
@@ -50,21 +51,15 @@ def authorize(client: Client) -> None:
     client.apply(_BINDING)
     driver = client.as_user(USER)
     try:
-        poll(lambda: _may_publish(driver), bool, f"the API server knows the rights of {USER}", timeout=30)
+        # A role becomes known as a whole.
+        poll(
+            lambda: may(driver, "list", "resourceslices", group="resource.k8s.io"),
+            bool,
+            f"the API server knows the rights of {USER}",
+            timeout=30,
+        )
     except PollTimeout as error:
         raise InfrastructureError(str(error)) from error
-
-
-def _may_publish(driver: Client) -> bool:
-    """A role becomes known to the API server as a whole."""
-    asked = {"group": "resource.k8s.io", "resource": "resourceslices", "verb": "list"}
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": asked},
-    }
-    answer = driver.raw("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
-    return bool(answer["status"]["allowed"])
 
 
 def kubeconfig(cluster: LocalCluster, client: Client) -> Path:

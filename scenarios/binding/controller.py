@@ -1,14 +1,14 @@
 """A controller other than the driver's own: what it writes into a claim's status, and with which rights."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from harness.drivers import Driver
-from harness.kube import ApiError, Client
+from harness.kube import Client
 from harness.kube.builders import cluster_role, cluster_role_binding
 from harness.kube.builders.cluster import rule
 from harness.kube.predicates import allocation_results
+from harness.kube.rights import may
 from harness.plugin.scenario import Object, Scenario
 
 #: The gate of the rights to single drivers, and since when they are asked for.
@@ -36,15 +36,6 @@ def apply(client: Client, driver: Driver, claim: Object, *conditions: Object) ->
     return client.apply(body, field_manager="a-controller", subresource="status")
 
 
-def refusal(attempt: Callable[[], object]) -> ApiError:
-    """What the API server says when it refuses."""
-    try:
-        attempt()
-    except ApiError as error:
-        return error
-    raise AssertionError("the API server took it")
-
-
 def entitle(scenario: Scenario, user: str, driver: str | None, *verbs: str) -> None:
     """Let a user read claims, patch and update their status, and do this to the status of a driver's devices.
 
@@ -60,16 +51,9 @@ def entitle(scenario: Scenario, user: str, driver: str | None, *verbs: str) -> N
     scenario.create(cluster_role(name, *rules))
     scenario.create(cluster_role_binding(name, name, user))
     writer = scenario.client.as_user(user)
-    scenario.waiter.poll(lambda: _may_write_status(writer), bool, f"the API server knows the rights of {user}")
-
-
-def _may_write_status(writer: Client) -> bool:
-    """Whether the rights are in force: a role becomes known to the API server as a whole."""
-    asked = {"group": _GROUP, "resource": "resourceclaims", "subresource": "status", "verb": "patch"}
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": {**asked, "namespace": writer.namespace}},
-    }
-    answer = writer.raw("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
-    return bool(answer["status"]["allowed"])
+    # A role becomes known to the API server as a whole.
+    scenario.waiter.poll(
+        lambda: may(writer, "patch", "resourceclaims/status", group=_GROUP, namespace=writer.namespace),
+        bool,
+        f"the API server knows the rights of {user}",
+    )

@@ -12,7 +12,8 @@ from harness.kube.predicates import exists, scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import ATTACHED, conditions, waiting
-from scenarios.binding.controller import GRANULAR, apply, entitle, refusal, written
+from scenarios.binding.controller import GRANULAR, apply, entitle, written
+from scenarios.taint.rules import refusal
 
 pytestmark = pytest.mark.needs("kubelet")
 

@@ -9,7 +9,8 @@ from harness.kube.predicates import scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import ATTACHED, FAILED, ONE_POLL, Consumer, conditions, report, still_waits, waiting
-from scenarios.binding.controller import apply, refusal, written
+from scenarios.binding.controller import apply, written
+from scenarios.taint.rules import refusal
 
 
 @pytest.mark.statement("BC-05")

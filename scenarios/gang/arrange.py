@@ -128,8 +128,7 @@ def placed(scenario: Scenario, made: Gang, count: int | None = None) -> list[Obj
         if says_counts(scenario):
             outcome |= group_unschedulable("cannot be satisfied")
         scenario.wait(made.group, outcome)
-        told_now = told(scenario, made.group)
-        assert initially_scheduled()(scenario.get(made.group)), f"the group was not placed: {told_now}"
+        assert initially_scheduled()(scenario.get(made.group)), f"not placed: {told(scenario, made.group)}"
     wanted = len(made.pods) if count is None else count
     return scenario.waiter.wait_any("Pod", count_of(scheduled(), wanted), SOON, label_selector=made.selector)
 

@@ -1,7 +1,7 @@
 """Nodes with room to count, Pods that get node allocatable resources through claims, and what they are charged."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from harness.kube import ApiError
 from harness.kube.builders import claim, pod, request, resource_slice
 from harness.kube.predicates import allocation_results, scheduled, tried, unschedulable, unscheduled
 from harness.plugin.scenario import Object, Scenario
+from scenarios.taint.rules import refusal
 
 #: The feature that a node must declare before a slice for it may say what its devices take of the node.
 FEATURE = "DRANodeAllocatableResources"
@@ -220,3 +221,10 @@ def room_is(scenario: Scenario, node: str, resource: str, expected: Decimal) -> 
     assert scheduled()(outcome), f"there is less room than {expected} of {resource}"
     for probe in (excess, exact):
         scenario.delete(probe)
+
+
+def forbidden(attempt: Callable[[], object], message: str) -> None:
+    """Admission does not let the slice in, and says why."""
+    said = refusal(attempt)
+    assert said.status == 403, f"refused, but not forbidden: {said}"
+    assert message in said.message

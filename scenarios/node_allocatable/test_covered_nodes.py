@@ -1,7 +1,5 @@
 """Slices for all nodes, with nodes per device, and for nodes that come later (XD-44)."""
 
-from collections.abc import Callable
-
 import pytest
 
 from fake_driver.inventory import by_device
@@ -11,7 +9,16 @@ from harness.kube import ApiError
 from harness.kube.builders import resource_slice
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import LABEL, Object, Scenario
-from scenarios.node_allocatable.arrange import FEATURE, allocatable, bound, consumer, demand, large_node, room_is
+from scenarios.node_allocatable.arrange import (
+    FEATURE,
+    allocatable,
+    bound,
+    consumer,
+    demand,
+    forbidden,
+    large_node,
+    room_is,
+)
 
 pytestmark = [
     pytest.mark.needs("bare-nodes"),
@@ -29,18 +36,6 @@ def per_device(scenario: Scenario, *devices: Object) -> Object:
     made = resource_slice(scenario.namespace, "covered.example.com", devices)
     made["spec"]["perDeviceNodeSelection"] = True
     return made
-
-
-def forbidden(attempt: Callable[[], object], message: str) -> None:
-    """Admission does not let the slice in, and says why."""
-    try:
-        attempt()
-    except ApiError as error:
-        refusal = error
-    else:
-        raise AssertionError("the API server took it")
-    assert refusal.status == 403, f"refused, but not forbidden: {refusal}"
-    assert message in refusal.message
 
 
 def silent_node(scenario: Scenario) -> str:

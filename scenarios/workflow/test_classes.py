@@ -7,6 +7,7 @@ from fake_driver.profiles import gpus, small_gpus
 from harness.kube import ApiError, Client
 from harness.kube.builders import claim, device_class, pod, request
 from harness.kube.predicates import AllocatedDevice, allocated, allocated_devices, unallocated, unschedulable
+from harness.kube.rights import may
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 
@@ -60,20 +61,7 @@ def test_administrator_can_make_a_class_for_an_installed_driver(scenario: Scenar
 
 def may_create_claims(user: Client) -> bool:
     """Whether the API server lets the user create ResourceClaims in the client's namespace."""
-    review: Object = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {
-            "resourceAttributes": {
-                "namespace": user.namespace,
-                "verb": "create",
-                "group": "resource.k8s.io",
-                "resource": "resourceclaims",
-            }
-        },
-    }
-    answer = user.raw("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
-    return bool(answer["status"]["allowed"])
+    return may(user, "create", "resourceclaims", group="resource.k8s.io", namespace=user.namespace)
 
 
 @pytest.mark.control("WF-03")

@@ -10,6 +10,7 @@ from harness.clusters.existing.target import Target
 from harness.clusters.kind.node_image import SHELL
 from harness.errors import InfrastructureError, UsageError
 from harness.kube import ApiError, Client, metrics
+from harness.kube.rights import may
 from harness.releases import Release
 
 #: What Pods run where the nodes do not have the image of our own clusters: any registry mirror has it.
@@ -172,19 +173,7 @@ def _have(nodes: Iterable[Mapping[str, Any]], image: str) -> bool:
 
 
 def _refused(client: Client, rights: Iterable[Right]) -> list[str]:
-    return [str(right) for right in rights if not _may(client, right)]
-
-
-def _may(client: Client, right: Right) -> bool:
-    resource, _, subresource = right.resource.partition("/")
-    wanted = {"verb": right.verb, "group": right.group, "resource": resource, "subresource": subresource}
-    body = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": wanted},
-    }
-    answer = client.raw("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=body)
-    return bool(answer["status"]["allowed"])
+    return [str(right) for right in rights if not may(client, right.verb, right.resource, group=right.group)]
 
 
 def _served(client: Client) -> list[str]:
