@@ -235,8 +235,8 @@ class Client:
         """
         body = copy.deepcopy(obj)
         if "apiVersion" not in body:
+            fitted(body, self.release)  # first: some releases have it as another kind
             body["apiVersion"] = self.api_version(body["kind"])
-            fitted(body, self.release)
         meta = body.setdefault("metadata", {})
         if resource(body["kind"]).namespaced:
             meta.setdefault("namespace", self.namespace)

@@ -15,11 +15,25 @@ def fitted(obj: Obj, release: Release | None) -> Obj:
     What the release has in no shape stays as it is: the API server refuses it, or drops it with a gate that is off.
     """
     if release is not None and (fit := _FITTERS.get(obj["kind"])):
-        fit(obj.get("spec", {}), release)
+        fit(obj, release)
     return obj
 
 
-def _pod_group(spec: Obj, release: Release) -> None:
+def _pod(obj: Obj, release: Release) -> None:
+    """A Pod of a group; where groups are parts of Workloads it names both, which `_pod_group` gives one name."""
+    spec = obj.get("spec", {})
+    if "schedulingGroup" in spec and release.has("Pod.spec.workloadRef"):
+        name = spec.pop("schedulingGroup")["podGroupName"]
+        spec["workloadRef"] = {"name": name, "podGroup": name}
+
+
+def _pod_group(obj: Obj, release: Release) -> None:
+    spec = obj.get("spec", {})
+    if release.has("Workload.spec.podGroups"):
+        obj["kind"] = "Workload"
+        if spec:
+            spec["podGroups"] = [{"name": obj["metadata"]["name"], "policy": spec.pop("schedulingPolicy")}]
+        return
     _disruption_mode(spec, release)
     if release.has("PodGroup.spec.podGroupTemplateRef") and "workloadRef" in spec:
         made_from = spec.pop("workloadRef")
@@ -31,8 +45,8 @@ def _pod_group(spec: Obj, release: Release) -> None:
         }
 
 
-def _workload(spec: Obj, release: Release) -> None:
-    for template in spec.get("podGroupTemplates", ()):
+def _workload(obj: Obj, release: Release) -> None:
+    for template in obj.get("spec", {}).get("podGroupTemplates", ()):
         _disruption_mode(template, release)
 
 
@@ -44,5 +58,5 @@ def _disruption_mode(spec: Obj, release: Release) -> None:
 
 
 _FITTERS: Mapping[str, Callable[[Obj, Release], None]] = MappingProxyType(
-    {"PodGroup": _pod_group, "Workload": _workload}
+    {"Pod": _pod, "PodGroup": _pod_group, "Workload": _workload}
 )

@@ -31,3 +31,22 @@ def test_newest_shape_stays(release: str | None) -> None:
 
 def test_kind_of_one_shape_stays() -> None:
     assert fitted(pod("p"), releases.get("1.36")) == pod("p")
+
+
+def test_group_of_a_release_whose_workloads_hold_the_groups() -> None:
+    release = releases.get("1.35")
+    made = fitted(pod_group("g", gang(2)), release)
+    assert (made["kind"], made["metadata"]["name"]) == ("Workload", "g")
+    assert made["spec"] == {"podGroups": [{"name": "g", "policy": {"gang": {"minCount": 2}}}]}
+    member = fitted(pod("p", pod_group="g"), release)["spec"]
+    assert member["workloadRef"] == {"name": "g", "podGroup": "g"}
+    assert "schedulingGroup" not in member
+
+
+def test_pods_of_no_group_and_objects_without_a_spec_stay() -> None:
+    release = releases.get("1.35")
+    assert fitted(pod("p"), release) == pod("p")
+    assert fitted({"kind": "PodGroup", "metadata": {"name": "g"}}, release) == {
+        "kind": "Workload",
+        "metadata": {"name": "g"},
+    }
