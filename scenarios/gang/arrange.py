@@ -117,13 +117,30 @@ def says_counts(scenario: Scenario) -> bool:
 # -- outcomes ----------------------------------------------------------------------------------------------------------
 
 
+def has_a_word(scenario: Scenario) -> bool:
+    """Whether groups have a condition that tells of their place; where they have none their Pods tell."""
+    return scenario.release.has("PodGroup.status.conditions")
+
+
+def says_placed(scenario: Scenario, group: Object) -> None:
+    """Wait until the group says that it has its place, if its release lets it speak."""
+    if has_a_word(scenario):
+        scenario.wait(group, initially_scheduled())
+
+
+def still_says_placed(scenario: Scenario, group: Object) -> None:
+    """What the group once said of its place is not taken back."""
+    if has_a_word(scenario):
+        assert initially_scheduled()(scenario.get(group)), f"taken back: {told(scenario, group)}"
+
+
 def placed(scenario: Scenario, made: Gang, count: int | None = None) -> list[Object]:
     """The Pods once so many of them (all, unless told) are bound; where all are, the group says that it is placed.
 
     Where some stay out the scheduler tries them again at once, and may not know yet what it has just said of the group:
     the condition can then go back to False for ever (schedule_one_podgroup.go compares with its informer).
     """
-    if count is None:
+    if count is None and has_a_word(scenario):
         outcome = initially_scheduled()
         if says_counts(scenario):
             outcome |= group_unschedulable("cannot be satisfied")
@@ -145,15 +162,32 @@ def short_of_room(scenario: Scenario, *, could: int, of: int) -> Predicate[Objec
     )
 
 
+def waits_for_room(scenario: Scenario, made: Gang, *, could: int, of: int) -> Object:
+    """The scheduler has tried all Pods and found places for only `could` of the `of` that the gang needs.
+
+    By the group's word; else by those of its Pods for which nothing was left, while the others hold their places in the
+    scheduler's own books. Returns the group.
+    """
+    group = made.group
+    if has_a_word(scenario):
+        says = short_of_room(scenario, could=could, of=of)
+        group = scenario.wait(group, says | initially_scheduled())
+        assert says(group), f"the group was placed: {told(scenario, group)}"
+        scenario.waiter.wait_any("Pod", all_of(unschedulable(), len(made.pods)), label_selector=made.selector)
+    else:
+        left = count_of(unschedulable(), len(made.pods) - could)
+        scenario.waiter.wait_any("Pod", left, SOON, label_selector=made.selector)
+    return group
+
+
 def none_placed(scenario: Scenario, made: Gang, *, could: int, of: int) -> Object:
     """The scheduler has found a place for only `could` of the `of` that the gang needs, and has bound none.
 
     Its message tells how many it could have placed, so it knows of all the room there is. Returns the group.
     """
-    says = short_of_room(scenario, could=could, of=of)
-    group = scenario.wait(made.group, says | initially_scheduled())
-    assert says(group), f"the group was placed: {told(scenario, made.group)}"
-    scenario.waiter.wait_any("Pod", all_of(unschedulable(), len(made.pods)), label_selector=made.selector)
+    group = waits_for_room(scenario, made, could=could, of=of)
+    if not has_a_word(scenario):
+        groups_seen(scenario)  # another turn has passed
     assert_unbound(scenario, made.selector)
     scenario.held(made.group["metadata"]["name"], "resources", told(scenario, made.group))
     return group
@@ -206,11 +240,19 @@ def held_for_quorum(scenario: Scenario, held: Sequence[Object]) -> None:
     what = f"GangScheduling keeps back {len(held)} Pods of {scenario.scheduler_name}"
     scenario.waiter.poll(read, lambda count: count == len(held), what, SOON)
     no_trace(scenario, held)
-    job = held[0]["spec"]["schedulingGroup"]["podGroupName"]
-    scenario.held(job, "quorum", f"{len(held)} Pods kept back by GangScheduling, none tried")
+    scenario.held(str(group_of(held[0])), "quorum", f"{len(held)} Pods kept back by GangScheduling, none tried")
 
 
 def told(scenario: Scenario, group: Object) -> str:
     """What the group's condition says at the moment."""
     found = find_group_condition(scenario.get(group))
     return f"{found['reason']}: {found['message']}" if found else "nothing"
+
+
+def group_of(member: Object) -> str | None:
+    """The name of the group that the Pod, as stored, belongs to."""
+    spec = member["spec"]
+    name: str | None = (spec.get("schedulingGroup") or {}).get("podGroupName") or (spec.get("workloadRef") or {}).get(
+        "podGroup"
+    )
+    return name

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from harness.kube.builders import gang
-from harness.kube.predicates import initially_scheduled, running, scheduled, unschedulable
+from harness.kube.predicates import running, scheduled, unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.gang.arrange import (
@@ -22,6 +22,7 @@ from scenarios.gang.arrange import (
     room,
     says_counts,
     set_min_count,
+    still_says_placed,
 )
 from scenarios.taint.refusals import refused
 
@@ -61,7 +62,7 @@ def test_the_others_run_on_when_one_pod_of_a_placed_gang_goes(scenario: Scenario
     remain(scenario, others)
     assert all(running()(scenario.get(each)) for each in others)
     # What was true once is not taken back.
-    assert initially_scheduled()(scenario.get(made.group))
+    still_says_placed(scenario, made.group)
 
 
 @pytest.mark.control("GS-14")
@@ -91,7 +92,7 @@ def test_raising_min_count_or_losing_pods_removes_nobody(scenario: Scenario, dif
 
     groups_seen(scenario)
     remain(scenario, made.pods[:2])
-    assert initially_scheduled()(scenario.get(made.group))
+    still_says_placed(scenario, made.group)
 
 
 @pytest.mark.control("GS-15")
@@ -141,7 +142,7 @@ def test_new_pods_wait_until_places_for_min_count_are_found(scenario: Scenario, 
     assert says(outcome), "the Pod was bound"
     scenario.wait(new[1], unschedulable())
     bound(scenario, "workers", 2)
-    assert initially_scheduled()(scenario.get(made.group))
+    still_says_placed(scenario, made.group)
 
 
 @pytest.mark.control("GS-16")

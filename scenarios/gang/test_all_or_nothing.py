@@ -12,14 +12,13 @@ from harness.kube.builders import claim, claim_template, gang, pod, pod_group, r
 from harness.kube.predicates import (
     all_of,
     count_of,
-    initially_scheduled,
     scheduled,
     unallocated,
     unreserved,
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import JOB, Gang, bound, holds_of, member, none_placed, short_of_room, told
+from scenarios.gang.arrange import JOB, Gang, bound, holds_of, member, none_placed, says_placed, short_of_room, told
 from scenarios.taint.arrange import BROKEN, tainted
 from scenarios.taint.seen import slices_seen
 
@@ -83,7 +82,7 @@ def test_gang_holds_no_device_until_there_is_one_for_each(
 
     appears(scenario, driver)
 
-    scenario.wait(group, initially_scheduled())
+    says_placed(scenario, group)
     bound(scenario, "workers", 4)
     scenario.waiter.wait_any("ResourceClaim", count_of(holds_of(driver), 4))
 
@@ -96,7 +95,7 @@ def test_gang_holds_all_devices_when_there_is_one_for_each(scenario: Scenario) -
 
     with_gpus(scenario, driver, group, 4)
 
-    scenario.wait(group, initially_scheduled())
+    says_placed(scenario, group)
     bound(scenario, "workers", 4)
     scenario.waiter.wait_any("ResourceClaim", count_of(holds_of(driver), 4))
 
@@ -179,5 +178,5 @@ def test_racing_gangs_are_all_placed_where_there_is_enough(scenario: Scenario) -
     groups = race(scenario, driver, 2, 2)
 
     for group in groups.values():
-        scenario.wait(group, initially_scheduled())
+        says_placed(scenario, group)
     assert enough_for(scenario, driver, 2, 2) == set(groups)

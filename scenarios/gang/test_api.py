@@ -82,6 +82,7 @@ def test_groups_are_served_and_named_with_gate_and_api_on(scenario: Scenario) ->
 
 
 @pytest.mark.statement("GS-03")
+@pytest.mark.feature("Pod.spec.schedulingGroup")
 @pytest.mark.needs("bare-nodes")
 def test_example_group_asks_for_four_pods_at_the_same_time(scenario: Scenario, difference: Difference) -> None:
     example = manifest(scenario, "gs-podgroup.yaml")
@@ -104,6 +105,7 @@ def test_example_group_asks_for_four_pods_at_the_same_time(scenario: Scenario, d
 
 
 @pytest.mark.control("GS-03")
+@pytest.mark.feature("Pod.spec.schedulingGroup")
 def test_min_count_is_positive(scenario: Scenario) -> None:
     example = manifest(scenario, "gs-podgroup.yaml")
     for count in (0, -1):
@@ -114,6 +116,7 @@ def test_min_count_is_positive(scenario: Scenario) -> None:
 
 
 @pytest.mark.statement("GS-05")
+@pytest.mark.feature("Pod.spec.schedulingGroup")
 @pytest.mark.needs("bare-nodes")
 def test_example_pod_waits_for_the_example_group(scenario: Scenario, difference: Difference) -> None:
     example = manifest(scenario, "gs-pod-worker-0.yaml")
@@ -137,6 +140,7 @@ def test_example_pod_waits_for_the_example_group(scenario: Scenario, difference:
 
 
 @pytest.mark.control("GS-05")
+@pytest.mark.feature("Pod.spec.schedulingGroup")
 @pytest.mark.profile("defaults")
 @pytest.mark.needs("bare-nodes")
 def test_example_pod_is_placed_alone_with_the_gate_off(scenario: Scenario) -> None:

@@ -35,6 +35,7 @@ from scenarios.gang.arrange import (
     none_placed,
     placed,
     room,
+    says_placed,
     set_min_count,
 )
 from scenarios.preemption.arrange import refusal
@@ -55,7 +56,7 @@ def test_lowering_min_count_lets_those_in_that_lack_others(scenario: Scenario, d
     set_min_count(scenario, made.group, 5 if difference("minCount is raised") else 3)
 
     bound(scenario, "workers", 3)
-    scenario.wait(made.group, initially_scheduled())
+    says_placed(scenario, made.group)
 
 
 @pytest.mark.statement("XD-22")

@@ -8,7 +8,6 @@ from harness.kube.builders import claim, claim_template, gang, pod, pod_group, r
 from harness.kube.predicates import (
     all_of,
     count_of,
-    initially_scheduled,
     running,
     scheduled,
     unallocated,
@@ -17,7 +16,7 @@ from harness.kube.predicates import (
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import JOB, Gang, bound, holds_of, member, none_placed
+from scenarios.gang.arrange import JOB, Gang, bound, holds_of, member, none_placed, says_placed
 from scenarios.taint.seen import slices_seen
 
 pytestmark = pytest.mark.needs("kubelet")
@@ -84,7 +83,7 @@ def test_one_of_two_gangs_gets_all_its_gpus_and_the_other_none(scenario: Scenari
     # Which of the two has its quorum first is decided by the order of creation.
     first, second = groups
     bound(scenario, "a", 4)
-    scenario.wait(first, initially_scheduled())
+    says_placed(scenario, first)
     scenario.waiter.wait_any("Pod", all_of(running(), 4), label_selector=f"{JOB}=a")
     pods, _ = scenario.client.list("Pod", label_selector=f"{JOB}=b")
     none_placed(scenario, Gang(second, pods), could=0, of=4)

@@ -8,7 +8,7 @@ import pytest
 
 from fake_driver.profiles import gpus
 from harness.kube.builders import claim, claim_template, pod, request
-from harness.kube.predicates import all_of, initially_scheduled, scheduled, unallocated, unreserved, unschedulable
+from harness.kube.predicates import all_of, scheduled, unallocated, unreserved, unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.gang.arrange import (
@@ -22,6 +22,7 @@ from scenarios.gang.arrange import (
     none_placed,
     placed,
     room,
+    says_placed,
     ungrouped,
 )
 
@@ -138,7 +139,7 @@ def test_held_gang_is_placed_as_a_whole_once_there_is_a_fourth_device(scenario: 
 
     driver.control.add_device(node, gpus(4).devices[3])
 
-    scenario.wait(made.group, initially_scheduled())
+    says_placed(scenario, made.group)
     bound(scenario, "workers", 4)
 
 
@@ -167,7 +168,7 @@ def test_all_eight_come_together_or_not_at_all_with_a_min_count_of_eight(
 
     room(scenario, 1)
 
-    scenario.wait(made.group, initially_scheduled())
+    says_placed(scenario, made.group)
     bound(scenario, "workers", 8, timeout=30)
 
 

@@ -3,10 +3,21 @@
 import pytest
 
 from harness.kube.builders import basic, gang, pod_group
-from harness.kube.predicates import initially_scheduled, scheduled, unschedulable
+from harness.kube.predicates import scheduled, unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.gang.arrange import SOON, at_home, bound, gang_of, member, members, none_placed, room
+from scenarios.gang.arrange import (
+    SOON,
+    at_home,
+    bound,
+    gang_of,
+    group_of,
+    member,
+    members,
+    none_placed,
+    room,
+    says_placed,
+)
 from scenarios.taint.refusals import refused
 
 pytestmark = pytest.mark.needs("bare-nodes")
@@ -41,8 +52,8 @@ def test_first_pod_of_a_basic_group_waits_for_nobody(scenario: Scenario, differe
     first = member(scenario, "workers", 0, group=group, **at_home(scenario))
 
     placed = scenario.wait(first, scheduled(), SOON)
-    assert placed["spec"]["schedulingGroup"] == {"podGroupName": "workers"}
-    scenario.wait(group, initially_scheduled())
+    assert group_of(placed) == "workers"
+    says_placed(scenario, group)
     scenario.wait(member(scenario, "workers", 1, group=group, **at_home(scenario)), scheduled())
 
 

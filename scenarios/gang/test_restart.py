@@ -4,7 +4,7 @@ import pytest
 
 from fake_driver.profiles import fabric
 from harness.kube.builders import claim, gang, pod_group, request
-from harness.kube.predicates import allocated, initially_scheduled, scheduled, unscheduled
+from harness.kube.predicates import allocated, scheduled, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.binding.arrange import ATTACHED, ONE_POLL, PENDING, Consumer, report
@@ -19,6 +19,7 @@ from scenarios.gang.arrange import (
     members,
     none_placed,
     room,
+    says_placed,
 )
 
 
@@ -59,7 +60,7 @@ def test_restarted_scheduler_places_no_part_of_a_gang_and_ends_what_it_began(
     members(scenario, lacks_pods.group, [2], **at_home(scenario))
     bound(scenario, "lacks-pods", 3, timeout=30)
     bound(scenario, "lacks-room", 4, timeout=60)
-    scenario.wait(lacks_room.group, initially_scheduled())
+    says_placed(scenario, lacks_room.group)
 
 
 @pytest.mark.control("XD-26")
