@@ -39,8 +39,11 @@ def _latencies(report: Report) -> str:
 
 
 def _held(report: Report) -> str:
-    rows = [f"| {gang.lacks} | {_text(gang.gang)} | {_text(gang.text)} |" for gang in held.held(report)]
-    head = ["## What held gangs lacked\n", "| Lacks | Gang | What the cluster says |", "|---|---|---|"]
+    rows = [
+        f"| {gang.lacks} | {gang.statement.id} | {_text(gang.gang)} | {_text(gang.text)} |"
+        for gang in held.held(report)
+    ]
+    head = ["## What held gangs lacked\n", "| Lacks | Statement | Gang | What the cluster says |", "|---|---|---|---|"]
     return "\n".join([*head, *rows]) if rows else ""
 
 

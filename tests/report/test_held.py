@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,8 +25,13 @@ def test_each_held_gang_says_what_it_lacks() -> None:
 
 
 def test_the_table_is_in_the_page_and_in_the_markdown(tmp_path: Path) -> None:
-    assert "What held gangs lacked" in html.render(report(), tmp_path)
-    assert "| resources | workers | held for resources: minCount (4)" in markdown.render(report()).replace("\\", "")
+    (statement,) = report().statements
+    page = html.render(report(), tmp_path)
+    table = page[page.index("What held gangs lacked") :]
+    (target,) = set(re.findall(r'<a href="#([^"]+)">' + statement.id, table))
+    assert f'id="{target}"' in page
+    text = markdown.render(report()).replace("\\", "")
+    assert f"| resources | {statement.id} | workers | held for resources: minCount (4)" in text
 
 
 def test_without_gangs_there_is_no_table(tmp_path: Path) -> None:
