@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,10 @@ class KindCluster:
         self._components.start(component, node)
         if component == "etcd" and self._components.is_running("kube-apiserver"):
             self._components.await_healthy("kube-apiserver")  # it needs a moment to find its store again
+
+    def signal(self, component: Component, number: signal.Signals, node: str | None = None) -> None:
+        """Send a signal to a component's process; when that ends it, its node's kubelet or systemd starts it again."""
+        self._components.signal(component, number, node)
 
     def restart(
         self,

@@ -1,6 +1,7 @@
 """The components of a kind cluster: how each is stopped, started, reached and asked for its health."""
 
 import re
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,9 @@ _START = 120.0  # seconds that a component has to become ready: a loaded machine
 _INTERVAL = 0.1
 _ETCD = "http://127.0.0.1:2381"  # in the node: metrics and health, without TLS
 _READY_PATH = {"kube-controller-manager": "/healthz"}
+# pkill tells by 1 that there was no such process.
+_SIGNAL = 'pkill "-$1" -x "$2" || [ $? -eq 1 ]'
+_COMMAND_LENGTH = 15  # what the kernel keeps of a command's name
 _CRI_PREFIX = re.compile(r"^\S+ (?:stdout|stderr) [FP] ", re.MULTILINE)
 # A rewritten component has another directory, whose name tells nothing of its age.
 _NODE_LOGS = 'ls -tr /var/log/pods/kube-system_"$1"-*/"$1"/*.log 2>/dev/null | xargs -r cat'
@@ -60,6 +64,12 @@ class Components:
             self.kubelets.stop(self.node(node))
         else:
             self.static_pods.stop(component)
+
+    def signal(self, component: Component, number: signal.Signals, node: str | None = None) -> None:
+        """Send a signal to its process, if it runs."""
+        self.name(component, node)
+        where = self.node(node) if component == "kubelet" else self.facts.control_plane
+        nodes.shell(self.engine, where, _SIGNAL, str(int(number)), component[:_COMMAND_LENGTH])
 
     def rewrite(self, component: Component, node: str | None, gates: Mapping[str, bool], args: Sequence[str]) -> None:
         """Give it, stopped, these gates and flags beside those of the cluster's start."""

@@ -1,6 +1,7 @@
 """A cluster whose control plane and kubelets are processes of this host."""
 
 import shutil
+import signal
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -109,6 +110,11 @@ class LocalCluster:
         self._components.await_healthy(component, node)
         if component == "etcd" and self._components.is_running("kube-apiserver"):
             self._components.await_healthy("kube-apiserver")  # it needs a moment to find its store again
+
+    def signal(self, component: Component, number: signal.Signals, node: str | None = None) -> None:
+        """Send a signal to a component's process; nothing brings it back when that ends it."""
+        for running in self._components.processes([self._components.name(component, node)]):
+            running.signal(number)
 
     def restart(
         self,
