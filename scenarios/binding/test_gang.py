@@ -5,15 +5,14 @@ import pytest
 from fake_driver.profiles import fabric
 from harness.drivers import Driver
 from harness.kube.builders import claim, gang, pod, pod_group, request
-from harness.kube.predicates import initially_scheduled, scheduled, unscheduled
+from harness.kube.predicates import scheduled, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import ATTACHED, FAILED, ONE_POLL, Consumer, held_back, report
 from scenarios.binding.test_failure import GIVEN_UP, later_allocation
+from scenarios.gang.arrange import says_placed, still_says_placed
 
 pytestmark = pytest.mark.needs("kubelet")
-
-COMPLETE = initially_scheduled()
 
 
 def waiting_gang(scenario: Scenario, driver: Driver) -> tuple[Object, Consumer, Consumer]:
@@ -24,7 +23,8 @@ def waiting_gang(scenario: Scenario, driver: Driver) -> tuple[Object, Consumer, 
         wanted = scenario.create(claim(name, request(driver.device_class)))
         made.append(Consumer(scenario.create(pod(name, claims={"gpu": wanted}, pod_group=group)), wanted))
     one, two = (held_back(scenario, member) for member in made)
-    return scenario.wait(group, COMPLETE), one, two
+    says_placed(scenario, group)
+    return group, one, two
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_member_whose_device_fails_is_tried_again_alone(scenario: Scenario, diff
     report(driver, one, {ATTACHED: "True"})
     scenario.wait(one.pod, scheduled(scenario.node), timeout=ONE_POLL)
     assert unscheduled()(scenario.get(two.pod))
-    assert COMPLETE(scenario.get(group)), "the group is no longer said to be scheduled"
+    still_says_placed(scenario, group)
 
     report(driver, Consumer(two.pod, again), {ATTACHED: "True"})
     scenario.wait(two.pod, scheduled(scenario.node), timeout=ONE_POLL)

@@ -10,6 +10,8 @@ from harness.plugin.scenario import Object, Scenario
 from scenarios.explain.asked import Case, check, name_of
 from scenarios.preemption import arrange as priorities
 
+pytestmark = pytest.mark.feature("PodGroup.status.conditions")
+
 
 def missing_group(scenario: Scenario) -> Object:
     return scenario.create(pod("member", pod_group="no-such-group"))
@@ -67,9 +69,15 @@ CASES = [
     Case("group-missing", missing_group, "no-such-group"),
     Case("group-quorum", too_few_members, "2 of 3"),
     Case("group-quorum", group_with_too_few_members, "2 of 3"),
-    Case("group-member-held", gated_member, "example.com/quota"),
+    pytest.param(
+        Case("group-member-held", gated_member, "example.com/quota"),
+        marks=pytest.mark.feature("PodGroup.held-by-each-of-its-pods"),
+    ),
     Case("group-no-room", no_room_for_a_member, "minCount (2)"),
-    Case("group-priorities", different_priorities, "high 3000"),
+    pytest.param(
+        Case("group-priorities", different_priorities, "high 3000"),
+        marks=pytest.mark.feature("PodGroup.pods-have-its-priority"),
+    ),
     Case("group-schedulers", different_schedulers, "default-scheduler"),
 ]
 

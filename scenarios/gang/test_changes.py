@@ -102,6 +102,7 @@ def two_with_gpus(scenario: Scenario, group: Object, template: Object, **options
 @pytest.mark.parametrize("fits", [True, False], ids=["running", "pending"])
 @pytest.mark.needs("kubelet")
 @pytest.mark.statement("XD-23")
+@pytest.mark.feature("PodGroup.status.conditions")
 def test_deleted_group_stays_as_long_as_it_has_pods(scenario: Scenario, difference: Difference, fits: bool) -> None:
     """AI conformance, clean-up: group and Pods go, and the next gang has the devices."""
     driver = scenario.driver(gpus(2 if fits else 1))
@@ -135,6 +136,7 @@ def test_deleted_group_stays_as_long_as_it_has_pods(scenario: Scenario, differen
 
 
 @pytest.mark.control("XD-23")
+@pytest.mark.feature("PodGroup.status.conditions")
 def test_deleted_group_without_pods_is_gone(scenario: Scenario) -> None:
     group = scenario.create(pod_group("workers", gang(2)))
     assert PROTECTION in group["metadata"]["finalizers"]
@@ -170,6 +172,7 @@ def test_pods_of_another_priority_than_their_group_are_not_placed(scenario: Scen
 
 
 @pytest.mark.control("XD-24")
+@pytest.mark.feature("PodGroup.spec.disruptionMode")
 def test_pods_of_the_priority_of_their_group_are_placed(scenario: Scenario) -> None:
     room(scenario, 2)
     name = priority_of_ten(scenario)

@@ -31,6 +31,7 @@ def lines_about(scenario: Scenario, pod: Object) -> str:
 
 
 @pytest.mark.statement("OB-01")
+@pytest.mark.feature("Pod.spec.schedulingGroup")
 def test_report_has_node_device_group_and_why_a_pod_waits(scenario: Scenario, difference: Difference) -> None:
     if difference("the waits observe without explaining"):
         scenario.waiter = Waiter(scenario.client, scenario.recorder)
@@ -50,6 +51,7 @@ def test_report_has_node_device_group_and_why_a_pod_waits(scenario: Scenario, di
 
 
 @pytest.mark.control("OB-01")
+@pytest.mark.feature("Pod.spec.schedulingGroup")
 def test_report_names_no_device_of_a_pod_that_has_none(scenario: Scenario) -> None:
     plain = scenario.create(pod("plain", on=scenario.node))
     scenario.wait(plain, scheduled())
@@ -68,6 +70,7 @@ def group_of_two(scenario: Scenario, driver: Driver, name: str, members: int) ->
 
 
 @pytest.mark.statement("OB-02")
+@pytest.mark.feature("PodGroup.status.conditions")
 def test_short_of_quorum_and_short_of_room_are_told_apart(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(1), plugin=False)
     members = (2, 1) if difference("the two causes are swapped") else (1, 2)
@@ -85,6 +88,7 @@ def test_short_of_quorum_and_short_of_room_are_told_apart(scenario: Scenario, di
 
 
 @pytest.mark.control("OB-02")
+@pytest.mark.feature("PodGroup.status.conditions")
 @pytest.mark.feature("PodGroup.spec.minCount.mutable")
 def test_each_cause_has_its_own_cure(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1), plugin=False)

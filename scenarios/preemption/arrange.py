@@ -49,9 +49,9 @@ def policy_of(priority: str) -> str | None:
 
 
 def refusal(scenario: Scenario, priority_class: str) -> str:
-    """Why the API server would not take a group of that class, empty where it would."""
+    """Why the API server would not take a Pod of that class, empty where it would."""
     try:
-        scenario.client.create(pod_group("probe", gang(1), priority_class=priority_class), dry_run=True)
+        scenario.client.create(pod("probe", priority_class=priority_class), dry_run=True)
     except ApiError as error:
         if error.status != FORBIDDEN:
             raise

@@ -22,6 +22,8 @@ from scenarios.preemption.arrange import (
     stay,
 )
 
+pytestmark = pytest.mark.feature("PodGroup.spec.disruptionMode")
+
 
 def all_placed(scenario: Scenario, preemptor: Gang) -> None:
     """Every Pod of the gang is bound, and the group says so."""

@@ -5,7 +5,7 @@ import pytest
 from fake_driver.profiles import gpus
 from harness.clusters.protocol import BareNode
 from harness.kube.builders import claim, gang, pod, pod_group, request
-from harness.kube.predicates import condition, scheduled, unallocated, unschedulable, unscheduled
+from harness.kube.predicates import condition, initially_scheduled, scheduled, unallocated, unschedulable, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.preemption.arrange import (
@@ -53,20 +53,30 @@ def test_nobody_goes_for_a_pod_of_equal_priority(scenario: Scenario) -> None:
 
 
 @pytest.mark.statement("XD-33")
-def test_device_is_not_freed_for_a_pod_or_gang_of_higher_priority(scenario: Scenario, difference: Difference) -> None:
+def test_device_is_not_freed_for_a_pod_of_higher_priority(scenario: Scenario, difference: Difference) -> None:
     classes(scenario)
-    count = 3 if difference("there are enough devices") else 1
-    driver = scenario.driver(gpus(count), plugin=False)
+    driver = scenario.driver(gpus(2 if difference("there are enough devices") else 1), plugin=False)
     holder = scenario.wait(consumer(scenario, "holder", "low", driver.device_class), scheduled())
 
-    newcomer = consumer(scenario, "newcomer", "high", driver.device_class)
-    stays_out(scenario, newcomer)
-    group = scenario.create(pod_group("gang", gang(1), priority_class=of(scenario, "high")))
-    member = consumer(scenario, "member", "high", driver.device_class, group)
-    scenario.wait(group, left_without_place(scenario))
+    stays_out(scenario, consumer(scenario, "newcomer", "high", driver.device_class))
 
-    for waiting in (newcomer, member):
-        assert unallocated()(scenario.client.get("ResourceClaim", waiting["metadata"]["name"]))
+    assert unallocated()(scenario.client.get("ResourceClaim", "newcomer"))
+    stay(scenario, holder)
+
+
+@pytest.mark.statement("XD-33")
+@pytest.mark.feature("PodGroup.spec.disruptionMode")
+def test_device_is_not_freed_for_a_gang_of_higher_priority(scenario: Scenario, difference: Difference) -> None:
+    classes(scenario)
+    driver = scenario.driver(gpus(2 if difference("there are enough devices") else 1), plugin=False)
+    holder = scenario.wait(consumer(scenario, "holder", "low", driver.device_class), scheduled())
+
+    group = scenario.create(pod_group("gang", gang(1), priority_class=of(scenario, "high")))
+    consumer(scenario, "member", "high", driver.device_class, group)
+
+    outcome = scenario.wait(group, left_without_place(scenario) | initially_scheduled())
+    assert not initially_scheduled()(outcome), "the gang was placed"
+    assert unallocated()(scenario.client.get("ResourceClaim", "member"))
     stay(scenario, holder)
 
 

@@ -26,6 +26,7 @@ WORKLOAD = workload_ref("training", "worker")
 
 
 @pytest.mark.statement("PR-04")
+@pytest.mark.feature("PodGroup.spec.disruptionMode")
 def test_gang_sends_away_a_group_as_its_mode_says(scenario: Scenario, difference: Difference) -> None:
     where = nodes(scenario, 1, 1, 1, 1)
     single = group_over(scenario, "single", where[:2], SINGLE)
@@ -40,6 +41,7 @@ def test_gang_sends_away_a_group_as_its_mode_says(scenario: Scenario, difference
 
 
 @pytest.mark.statement("PR-04")
+@pytest.mark.feature("PodGroup.spec.disruptionMode")
 @pytest.mark.feature("PodGroup.disruptionMode-against-single-pods")
 def test_single_pod_sends_away_a_group_as_its_mode_says(scenario: Scenario, difference: Difference) -> None:
     where = nodes(scenario, 1, 1, 1, 1)
@@ -57,6 +59,7 @@ def test_single_pod_sends_away_a_group_as_its_mode_says(scenario: Scenario, diff
 
 
 @pytest.mark.control("PR-04")
+@pytest.mark.feature("PodGroup.spec.disruptionMode")
 def test_group_without_a_mode_goes_pod_by_pod(scenario: Scenario) -> None:
     where = nodes(scenario, 1, 1)
     near, far = group_over(scenario, "unset", where, None)
