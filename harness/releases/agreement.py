@@ -12,10 +12,10 @@ _OURS = re.compile(r"^DRA|Workload|PodGroup|GangScheduling")
 def disagreements(release: Release, reported: Mapping[str, Collection[str]]) -> list[str]:
     """What the data says otherwise than the components, a line each. `reported`: component → names of its gates.
 
-    A gate that only one component registers is enough for the data to be right; components that reported nothing are
-    left out.
+    A gate that only one component registers is enough for the data to be right; components that reported nothing, or
+    that do not behave as this release, are left out.
     """
-    known = {name for gates in reported.values() for name in gates}
+    known = {name for component, gates in reported.items() if release.of(component) is release for name in gates}
     if not known:
         return []
     missing = sorted(set(release.gates) - known)

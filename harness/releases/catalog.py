@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 
 from harness.errors import UsageError
-from harness.releases.release import Gate, Release
+from harness.releases.emulation import emulated
+from harness.releases.release import EMULATED_BY, Gate, Release
 
 
 def supported() -> tuple[str, ...]:
@@ -17,13 +18,16 @@ def supported() -> tuple[str, ...]:
 
 
 def get(name: str | None = None) -> Release:
-    """Return a release by its minor (`1.37`) or its exact version (`v1.37.2`); None stands for the newest.
+    """Return a release by its minor (`1.37`), its exact version (`v1.37.2`) or its `name`; None stands for the newest.
 
-    Raises UsageError for one that is not supported.
+    Raises UsageError for one that is not supported, or that cannot be emulated (`1.35 emulated by 1.37`).
     """
     releases = _releases()
     if name is None:
         return next(iter(releases.values()))
+    if EMULATED_BY in name:
+        older, by = (get(part.strip()) for part in name.split(EMULATED_BY))
+        return emulated(older, by)
     for release in releases.values():
         if name.removeprefix("v") in (release.minor, release.version.removeprefix("v")):
             return release
@@ -58,6 +62,7 @@ def _release(minor: str, data: dict[str, Any], features: set[str]) -> Release:
         off_by_default=tuple(data["off_by_default"]),
         features={feature: feature in data["features"] for feature in features},
         components=data["components"],
+        emulates=tuple(data["emulates"]),
     )
 
 
@@ -69,6 +74,7 @@ def _gate(name: str, data: dict[str, Any]) -> Gate:
         locked=data.get("locked", False),
         needs=tuple(data.get("needs", ())),
         unknown_to=tuple(data.get("unknown_to", ())),
+        kinds=tuple(data.get("kinds", ())),
     )
 
 

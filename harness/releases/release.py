@@ -2,7 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
+
+EMULATED_BY = "emulated by"
+
+#: Components with `--emulated-version`. The others ask the API server in the newest versions that they know.
+_EMULATORS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "kube-apiserver": ("--emulation-forward-compatible",),
+        "kube-controller-manager": (),
+        "kube-scheduler": (),
+    }
+)
 
 Stage = Literal["alpha", "beta", "ga", "deprecated"]
 
@@ -20,6 +32,8 @@ class Gate:
     """Gates that must be on when this one is; checked at start-up from 1.35 on."""
     unknown_to: tuple[str, ...] = ()
     """Components that refuse to start when given this gate."""
+    kinds: tuple[str, ...] = ()
+    """Kinds without which it is of no use: a component that has it on waits for them."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,25 @@ class Release:
     off_by_default: tuple[str, ...] = field(repr=False, compare=False)
     features: Mapping[str, bool] = field(repr=False, compare=False)
     components: Mapping[str, str] = field(repr=False, compare=False)
+    emulates: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """The minors as which its control plane can behave (`--emulated-version`)."""
+    emulated_by: "Release | None" = None
+    """The release whose programs behave as this one; None for its own programs."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from every other one, for `get`: the minor, or `1.36 emulated by 1.37`."""
+        return f"{self.minor} {EMULATED_BY} {self.emulated_by.minor}" if self.emulated_by else self.minor
+
+    def of(self, component: str) -> "Release":
+        """The release as which a component behaves. A kubelet emulates nothing: it is what its program is."""
+        return self.emulated_by if self.emulated_by and component == "kubelet" else self
+
+    def flags(self, component: str) -> tuple[str, ...]:
+        """What makes a component of the control plane behave as this release."""
+        if self.emulated_by is None or component not in _EMULATORS:
+            return ()
+        return (f"--emulated-version={self.minor}", *_EMULATORS[component])
 
     def gate(self, name: str) -> Gate | None:
         """Return the gate, or None where no component of this release knows it."""

@@ -43,8 +43,9 @@ def test_no_default_contradicts_what_it_needs(release: releases.Release) -> None
 def test_gate_facts() -> None:
     rules = {minor: releases.get(minor).gate("DRADeviceTaintRules") for minor in releases.supported()}
     assert rules["1.34"] is None
-    assert rules["1.36"] == releases.Gate("DRADeviceTaintRules", "beta", False, False, ("DRADeviceTaints",))
-    assert rules["1.37"] == releases.Gate("DRADeviceTaintRules", "ga", True, False, ("DRADeviceTaints",))
+    needs, kinds = ("DRADeviceTaints",), ("DeviceTaintRule",)
+    assert rules["1.36"] == releases.Gate("DRADeviceTaintRules", "beta", False, False, needs, kinds=kinds)
+    assert rules["1.37"] == releases.Gate("DRADeviceTaintRules", "ga", True, False, needs, kinds=kinds)
 
 
 def test_gate_that_one_component_refuses() -> None:
