@@ -36,6 +36,8 @@ def add(commands: Commands) -> None:
 def _up(chosen: argparse.Namespace) -> int:
     order = options.read(chosen)
     tell = Progress()
+    for notice in order.prepare():
+        tell(notice)
     tell(f"programs of Kubernetes {order.release.version}")
     kubectl = order.fetch("kubectl")["kubectl"]
     drivers.prepare(order.provider, order.driver_image, tell)

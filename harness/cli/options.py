@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from harness import programs, releases
 from harness.clusters import profile, providers
-from harness.clusters.local.cluster import PROGRAMS
+from harness.clusters.local.cluster import PROGRAMS, LocalCluster
 from harness.clusters.pool import Pool
 from harness.clusters.profile import Profile
 from harness.clusters.run import Run
+from harness.clusters.wishes import Wishes
 from harness.errors import UsageError
 from harness.programs import Components
 from harness.releases import Release
@@ -23,16 +24,22 @@ class Order:
     profile: Profile
     components: Components
     arguments: tuple[str, ...]
-    """The same, as pytest takes it; it knows no number of nodes."""
+    """The same, as pytest takes it."""
     driver_image: str | None
+    wishes: Wishes
 
     def pool(self, run: Run) -> Pool:
         """Where a run gets such clusters."""
-        return providers.pool(self.provider, run, self.release, self.components)
+        return providers.pool(self.provider, run, self.release, self.components, wishes=self.wishes)
+
+    def prepare(self) -> list[str]:
+        """Have ready what all clusters of the provider share; returns what the user should know."""
+        return providers.prepare(self.provider, self.release, wishes=self.wishes)
 
     def fetch(self, *more: str) -> dict[str, programs.Program]:
         """Have the programs at hand, with progress, and some that no cluster runs."""
-        wanted = [name for name in PROGRAMS if name not in self.components.replacements]
+        of_clusters = PROGRAMS if self.provider == LocalCluster.provider else ()
+        wanted = [name for name in of_clusters if name not in self.components.replacements]
         return programs.get_all([*wanted, *more], self.release)
 
 
@@ -43,6 +50,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", default="features", help="a name in kind-configs/, or a kind Cluster file")
     parser.add_argument("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="another program")
     parser.add_argument("--component-arg", action="append", default=[], metavar="NAME=FLAG", help="one more flag")
+    parser.add_argument("--image", metavar="REF", help="node image of kind clusters (that of the release)")
+    parser.add_argument("--cluster-name", metavar="NAME", help="what kind calls the cluster")
     parser.add_argument("--driver-image", metavar="REF", help="image of the fake driver's Pods, where it runs in Pods")
     parser.add_argument("--nodes", type=int, metavar="N", help="nodes with a kubelet (those of the profile)")
 
@@ -53,6 +62,7 @@ def read(chosen: argparse.Namespace) -> Order:
         raise UsageError(f"unknown provider {chosen.provider!r}: choose one of {', '.join(providers.PROVIDERS)}")
     if chosen.nodes is not None and chosen.nodes < 1:
         raise UsageError(f"--nodes must be at least 1, not {chosen.nodes}")
+    wishes = Wishes.read(chosen.provider, chosen.image, chosen.cluster_name)
     release = releases.get(chosen.k8s)
     wanted = profile.load(chosen.profile)
     wanted = wanted if chosen.nodes is None else wanted.with_nodes(chosen.nodes)
@@ -64,6 +74,10 @@ def read(chosen: argparse.Namespace) -> Order:
         f"--profile={chosen.profile}",
         *(f"--component={value}" for value in chosen.component),
         *(f"--component-arg={value}" for value in chosen.component_arg),
-        *([f"--driver-image={chosen.driver_image}"] if chosen.driver_image else []),
+        *(
+            f"--{option.replace('_', '-')}={value}"
+            for option in ("nodes", "image", "cluster_name", "driver_image")
+            if (value := getattr(chosen, option)) is not None
+        ),
     )
-    return Order(chosen.provider, release, wanted, components, arguments, chosen.driver_image)
+    return Order(chosen.provider, release, wanted, components, arguments, chosen.driver_image, wishes)

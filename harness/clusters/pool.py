@@ -37,14 +37,18 @@ class Provider(Protocol):
     def attach(self, directory: Path) -> PooledCluster:
         """The cluster that another process of the run started there; InfrastructureError when there is none."""
 
+    @property
+    def lent_at_once(self) -> int:
+        """How many clusters this machine bears beside the shared ones."""
+
 
 class Pool:
     """Any process of the run may have its own; they meet in the run's directory. The run's owner removes everything."""
 
-    def __init__(self, run: Run, provider: Provider, *, exclusive_limit: int = 2) -> None:
+    def __init__(self, run: Run, provider: Provider) -> None:
         self._run = run
         self._provider = provider
-        self._slots = [_Slot(run.directory / f"x{number}") for number in range(exclusive_limit)]
+        self._slots = [_Slot(run.directory / f"x{number}") for number in range(provider.lent_at_once)]
         self._shared: dict[str, PooledCluster] = {}
         self._spoilt: set[str] = set()
 

@@ -44,6 +44,8 @@ class Profile:
     """What relative host paths of the file are relative to (kind: the current directory)."""
     varied: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     args: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    broad: bool = False
+    """Whether it comes with the project and lists what any supported release has."""
 
     def variation(
         self, *, off: Gates | None = None, on: Gates | None = None, args: Mapping[str, Sequence[str]] | None = None
@@ -96,6 +98,7 @@ class Profile:
             gates={component: {**common, **own[component]} for component in COMPONENTS},
             varied=self.varied,
             runtime_config={version: str(value).lower() == "true" for version, value in served.items()},
+            broad=self.broad,
         )
         args = {
             component: (
@@ -155,7 +158,7 @@ def load(name_or_path: str) -> Profile:
         raise UsageError(f"profile {path} is no kind Cluster file (kind: Cluster, apiVersion: kind.x-k8s.io/v1alpha4)")
     for part, item in _PARTS.items():
         _check(part, document.get(part), item, path)
-    return Profile(path.stem, path, document, Path.cwd() if is_path else folder.parent)
+    return Profile(path.stem, path, document, Path.cwd() if is_path else folder.parent, broad=not is_path)
 
 
 def _check(part: str, given: object, item: type | None, path: Path) -> None:

@@ -14,6 +14,7 @@ import psutil
 from harness.clusters.existing import remains
 from harness.clusters.kind import objects
 from harness.clusters.run import LABEL, Run, base_directory, registry_lock
+from harness.clusters.uninterrupted import uninterrupted
 from harness.errors import InfrastructureError, UsageError
 
 #: Removes what one provider started for a run outside of the run's directory. Idempotent.
@@ -41,13 +42,17 @@ PROVIDER_REAPERS: Sequence[ProviderReaper] = (kill_processes, objects.remove_run
 
 
 def remove(run: Run) -> None:
-    """Remove everything of a run, kept or not, and give up its lock. Below two seconds for local clusters."""
-    for reap_provider in PROVIDER_REAPERS:
-        reap_provider(run)
-    shutil.rmtree(run.directory, ignore_errors=True)
-    if run.directory.exists():  # a dying process may have written one more file
-        shutil.rmtree(run.directory)
-    run.release()
+    """Remove everything of a run, kept or not, and give up its lock. Below two seconds for local clusters.
+
+    SIGINT and SIGTERM do not cut it short.
+    """
+    with uninterrupted(f"still removing what run {run.id} has"):
+        for reap_provider in PROVIDER_REAPERS:
+            reap_provider(run)
+        shutil.rmtree(run.directory, ignore_errors=True)
+        if run.directory.exists():  # a dying process may have written one more file
+            shutil.rmtree(run.directory)
+        run.release()
 
 
 def reap(*, kept: bool = False) -> list[str]:

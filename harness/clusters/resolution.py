@@ -18,6 +18,8 @@ class Wish:
     varied: Mapping[str, Mapping[str, bool]]
     """By component: what a variation sets in addition; it prevails."""
     runtime_config: Mapping[str, bool]
+    broad: bool = False
+    """Whether it is written for every supported release: what only others know is then left out without a word."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,18 @@ def resolve(wish: Wish, release: Release) -> Resolution:
             if obstacle is None:
                 wanted[name] = value
             else:
-                notes[obstacle] = None
                 if name in varied:
                     unmet[obstacle] = None
+                if name in varied or not (wish.broad and release.gate(name) is None):
+                    notes[obstacle] = None
         gates[component] = _closed(wanted, varied, component, release, notes)
     runtime_config = {}
     for version, served in wish.runtime_config.items():
-        if obstacle := _version_obstacle(version, release):
-            notes[obstacle] = None
-        else:
+        obstacle = _version_obstacle(version, release)
+        if obstacle is None:
             runtime_config[version] = served
+        elif not wish.broad:
+            notes[obstacle] = None
     return Resolution(gates, runtime_config, tuple(notes), tuple(unmet))
 
 

@@ -5,6 +5,7 @@ from types import FrameType
 
 import pytest
 
+from harness.clusters import providers
 from harness.errors import HarnessError, UsageError
 from harness.plugin import markers, options
 from harness.plugin.collection import (
@@ -45,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.seed = config.workerinput["dra_e2e_seed"]  # type: ignore[attr-defined]
     try:
         config.stash[OPTIONS] = options.read(config)
+        if not is_worker(config) and not config.option.collectonly:
+            providers.check(config.stash[OPTIONS].provider)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
     except HarnessError as error:  # a cluster that is there, it was said, does not answer

@@ -16,7 +16,7 @@ import pytest
 
 from harness import drivers, programs, releases
 from harness.clusters import providers, reaper
-from harness.clusters.local.cluster import PROGRAMS
+from harness.clusters.local.cluster import PROGRAMS, LocalCluster
 from harness.clusters.run import Run
 from harness.errors import HarnessError, UsageError
 from harness.plugin import outcome
@@ -81,14 +81,15 @@ class Controller:
             return
         self._prepared = True
         self.run()
-        for notice in providers.prepare(self._options.provider, self._options.release, self._options.target):
+        options = self._options
+        for notice in providers.prepare(options.provider, options.release, options.target, options.wishes):
             print(f"dra-e2e: {notice}", file=sys.stderr)
             self._warnings.append(notice)
-        drivers.prepare(self._options.provider, self._options.driver_image, _tell)
+        drivers.prepare(options.provider, options.driver_image, _tell)
         # kubectl: some scenarios do what a document tells its reader to type.
-        all_programs = ("kubectl",) if self._options.target else (*PROGRAMS, "kubectl")
-        wanted = [name for name in all_programs if name not in self._options.components.replacements]
-        programs.get_all(wanted, self._options.release)
+        all_programs = (*PROGRAMS, "kubectl") if options.provider == LocalCluster.provider else ("kubectl",)
+        wanted = [name for name in all_programs if name not in options.components.replacements]
+        programs.get_all(wanted, options.release)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

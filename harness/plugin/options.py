@@ -14,6 +14,7 @@ from harness.clusters.existing import target as targets
 from harness.clusters.existing.target import Target
 from harness.clusters.profile import Profile
 from harness.clusters.providers import EXISTING, PROVIDERS
+from harness.clusters.wishes import Wishes
 from harness.errors import UsageError
 from harness.programs import Components
 from harness.releases import Release
@@ -38,8 +39,15 @@ class Options:
     time_factor: float
     reports: Path
     driver_image: str | None
+    wishes: Wishes
+    nodes: int | None
+    """Nodes with a kubelet in every cluster; None for those of its profile."""
     target: Target | None
     """The cluster of provider `existing`."""
+
+    def load(self, name: str) -> Profile:
+        """A profile that a scenario asks for, with as many nodes as the user wants."""
+        return _with_nodes(profile.load(name), self.nodes)
 
 
 def add(parser: pytest.Parser) -> None:
@@ -51,6 +59,9 @@ def add(parser: pytest.Parser) -> None:
     group.addoption("--statement", default=None, metavar="ID,GROUP", help="only these statements or groups")
     group.addoption("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="replace a program")
     group.addoption("--component-arg", action="append", default=[], metavar="NAME=FLAG", help="add a flag to a program")
+    group.addoption("--nodes", type=int, default=None, metavar="N", help="nodes with a kubelet (those of the profile)")
+    group.addoption("--image", default=None, metavar="REF", help="node image of kind clusters (that of the release)")
+    group.addoption("--cluster-name", default=None, metavar="NAME", help="what kind calls the cluster")
     group.addoption("--driver-image", default=None, metavar="REF", help="image of the driver's Pods, where it has Pods")
     group.addoption("--kubeconfig", type=Path, default=None, metavar="FILE", help="of the cluster, for existing")
     group.addoption("--context", default=None, metavar="NAME", help="in the kubeconfig (its current one)")
@@ -73,7 +84,8 @@ def read(config: pytest.Config) -> Options:
     provider = _provider(config.getoption("provider"))
     target = _target(config, provider)
     release = _release(config.getoption("k8s"), target)
-    chosen = profile.load(config.getoption("profile"))
+    nodes = _nodes(config.getoption("nodes"))
+    chosen = _with_nodes(profile.load(config.getoption("profile")), nodes)
     chosen.resolve(release)
     return Options(
         provider=provider,
@@ -88,6 +100,8 @@ def read(config: pytest.Config) -> Options:
         time_factor=_positive("--time-factor", config.getoption("time_factor")),
         reports=_directory("--reports", config.getoption("reports")),
         driver_image=config.getoption("driver_image"),
+        wishes=Wishes.read(provider, config.getoption("image"), config.getoption("cluster_name")),
+        nodes=nodes,
         target=target,
     )
 
@@ -109,9 +123,10 @@ def _provider(name: str) -> str:
 def _target(config: pytest.Config, provider: str) -> Target | None:
     """The cluster that is there. Raises UsageError for options that mean nothing with the provider."""
     started, given = provider != EXISTING, config.getoption
-    meaningless = ("kubeconfig", "context", "driver", "device_class") if started else ("component", "component_arg")
+    of_existing = ("kubeconfig", "context", "driver", "device_class")
+    meaningless = of_existing if started else ("component", "component_arg", "nodes")
     for name in meaningless:
-        if given(name):
+        if given(name) not in (None, []):
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"{option} means nothing with --provider {provider}: leave it out")
     if started:
@@ -137,6 +152,14 @@ def _release(name: str | None, target: Target | None) -> Release:
 
 def _statements(selection: str | None) -> frozenset[str] | None:
     return None if selection is None else frozenset(catalogue.load().select(selection))
+
+
+def _nodes(number: int | None) -> int | None:
+    return None if number is None else _at_least_one("--nodes", number)
+
+
+def _with_nodes(chosen: Profile, number: int | None) -> Profile:
+    return chosen if number is None else chosen.with_nodes(number)
 
 
 def _at_least_one(option: str, value: int) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.clusters import providers
 from harness.clusters.existing.cluster import ExistingCluster
-from harness.clusters.profile import Profile, load
+from harness.clusters.profile import Profile
 from harness.clusters.protocol import Cluster
 from harness.clusters.run import Run
 from harness.drivers import DriverHost, Observed
@@ -48,7 +48,9 @@ class Worker:
 
     def __post_init__(self) -> None:
         options = self.options
-        self._pool = providers.pool(options.provider, self.run, options.release, options.components, options.target)
+        self._pool = providers.pool(
+            options.provider, self.run, options.release, options.components, options.target, options.wishes
+        )
 
     @contextmanager
     def scenario(self, name: str, marks: Marks) -> Iterator[Scenario]:
@@ -98,7 +100,7 @@ class Worker:
         if marks.profile is None or self.options.target:
             return self.options.profile
         name, off, on = marks.profile
-        return load(name).variation(off=off, on=on)
+        return self.options.load(name).variation(off=off, on=on)
 
     def _scenario(self, name: str, place: Place) -> Scenario:
         target = self.options.target

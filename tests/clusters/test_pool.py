@@ -36,6 +36,7 @@ class StubCluster:
 class StubProvider:
     started: list[str] = field(default_factory=list)
     before_start: Callable[[], None] = lambda: None
+    lent_at_once: int = 2
 
     def start(self, directory: Path, *, name: str, profile: Profile) -> PooledCluster:
         self.before_start()
@@ -128,15 +129,15 @@ def test_two_borrowers_never_have_the_same_cluster(run: Run) -> None:
 
 
 def test_a_borrower_waits_while_all_are_lent(run: Run) -> None:
-    provider = StubProvider()
+    provider = StubProvider(lent_at_once=1)
     got = threading.Event()
 
     def borrow() -> None:
-        with Pool(run, provider, exclusive_limit=1).exclusive(DEFAULTS):
+        with Pool(run, provider).exclusive(DEFAULTS):
             got.set()
 
     borrower = threading.Thread(target=borrow)
-    with Pool(run, provider, exclusive_limit=1).exclusive(FEATURES):
+    with Pool(run, provider).exclusive(FEATURES):
         borrower.start()
         assert not got.wait(0.5)  # how long a wait shows that it waits: several of the pool's turns
     assert got.wait(5)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.clusters.kind import engine
 from harness.clusters.run import Run
 
 SCENARIO = """
@@ -46,6 +47,11 @@ def complaint(pytester: pytest.Pytester, *arguments: str, scenario: str = SCENAR
         (["--provider", "existing"], "an existing cluster needs --kubeconfig FILE"),
         (["--provider", "existing", "--kubeconfig", "/no/such"], "cannot read kubeconfig /no/such: No such file"),
         (["--driver", "gpu.example.com"], "--driver means nothing with --provider local: leave it out"),
+        (["--nodes", "0"], "--nodes must be at least 1, not 0"),
+        (["--image", "kindest/node:v1.37.0"], "--image means nothing with --provider local: leave it out"),
+        (["--cluster-name", "mine"], "--cluster-name means nothing with --provider local: leave it out"),
+        (["--provider", "kind", "--cluster-name", "Mine"], "--cluster-name Mine: a kind cluster's name has at most"),
+        (["--provider", "existing", "--nodes", "2"], "--nodes means nothing with --provider existing: leave it out"),
         (["--component", "nope=/bin/true"], "unknown component 'nope'; known are etcd"),
         (["--component", "kubelet=/no/such/file"], "there is no file /no/such/file"),
         (["--component", "kubelet=1.12"], "Kubernetes release '1.12' is not supported"),
@@ -63,6 +69,12 @@ def complaint(pytester: pytest.Pytester, *arguments: str, scenario: str = SCENAR
 )
 def test_options(pytester: pytest.Pytester, arguments: list[str], told: str) -> None:
     assert told in complaint(pytester, *arguments)
+
+
+def test_kind_without_an_engine(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "find", lambda: None)
+    line = complaint(pytester, "--provider", "kind", scenario="raise RuntimeError('nothing is collected')")
+    assert line == engine.NONE
 
 
 def test_a_gate_that_no_release_has_is_told_with_the_nearest_name(pytester: pytest.Pytester) -> None:

@@ -48,6 +48,8 @@ def clear(target: Target) -> list[str]:
 class ExistingProvider:
     """Implements harness.clusters.pool.Provider."""
 
+    lent_at_once = 1
+
     def __init__(self, run: Run, target: Target) -> None:
         self._run = run
         self._target = target

@@ -1,7 +1,6 @@
 """The kind program: what it is asked to do, and what its failures mean."""
 
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from harness.clusters.kind import nodes, objects
 from harness.clusters.kind.endings import refusal
 from harness.clusters.kind.engine import Engine
 from harness.clusters.run import LABEL
-from harness.errors import InfrastructureError, UsageError
+from harness.errors import InfrastructureError
 
 #: Failures that come from what else happens on the host at that moment, and that a second try does not meet again:
 #: a port taken between kind's choice and Docker's use of it; Docker's address pools changing; a node whose systemd
@@ -59,8 +58,6 @@ class Kind:
 
         Raises InfrastructureError with kind's own reason and where the nodes' logs are; then nothing of it runs on.
         """
-        if shutil.which("docker") is None:
-            raise UsageError("kind needs the docker program on PATH: install Docker's command line")
         retrying = Retrying(
             stop=stop_after_attempt(_ATTEMPTS),
             wait=wait_exponential(multiplier=2, max=20),

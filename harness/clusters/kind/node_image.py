@@ -29,7 +29,8 @@ from harness.releases import Release
 #: The shell for Pods, in every node image of ours.
 SHELL = "dra-e2e.local/shell:1"
 
-_REPOSITORY = "dra-e2e.local/node"
+#: What the names of all node images of ours begin with.
+REPOSITORY = "dra-e2e.local/node"
 _BASE = "dra-e2e.local/node-base"
 _STAGE = "dra-e2e.stage=build"  # a label, in the Dockerfiles
 _SUITE = "bookworm"  # the last Debian whose systemd boots on cgroup v1, too
@@ -87,7 +88,7 @@ class Inputs:
     @property
     def tag(self) -> str:
         """The image's name."""
-        return f"{_REPOSITORY}:{self.release.version}-{self.digest}"
+        return f"{REPOSITORY}:{self.release.version}-{self.digest}"
 
     def components(self) -> tuple["Component", ...]:
         """The images that a node must have."""
@@ -118,7 +119,7 @@ def ensure(engine: Engine, release: Release) -> str:
     folder = Path(platformdirs.user_cache_dir("dra-e2e")) / "node-image"
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "lock"):
-        if not _has(client, inputs.tag):
+        if not has(client, inputs.tag):
             with progress.step(f"building the node image of Kubernetes {release.version}"):
                 _build(engine, inputs, folder)
             _tidy(client, inputs)
@@ -146,8 +147,8 @@ def _build(engine: Engine, inputs: Inputs, folder: Path) -> None:
 def _tidy(client: docker.DockerClient, inputs: Inputs) -> None:
     """Remove what only the build needed, and images of earlier inputs, unless a cluster has them."""
     client.images.prune(filters={"dangling": True, "label": _STAGE})
-    of_release = f"{_REPOSITORY}:{inputs.release.version}-"
-    tags = [tag for image in client.images.list(name=_REPOSITORY) for tag in image.tags]
+    of_release = f"{REPOSITORY}:{inputs.release.version}-"
+    tags = [tag for image in client.images.list(name=REPOSITORY) for tag in image.tags]
     for tag in tags:
         if tag.startswith(of_release) and tag != inputs.tag:
             with suppress(DockerException):
@@ -196,7 +197,7 @@ def _link(source: Path, target: Path) -> None:
 def _base(client: docker.DockerClient, inputs: Inputs, folder: Path) -> str:
     """The image with Debian alone."""
     name = f"{_BASE}:{inputs.base_digest}"
-    if _has(client, name):
+    if has(client, name):
         return name
     archive = folder / f"base-{inputs.base_digest}.tar"
     if not archive.exists():
@@ -232,7 +233,8 @@ def _run(command: list[str], cwd: Path, environment: Mapping[str, str] | None = 
         raise InfrastructureError(f"{Path(command[0]).name} failed: {lines[-1] if lines else 'no reason given'}")
 
 
-def _has(client: docker.DockerClient, name: str) -> bool:
+def has(client: docker.DockerClient, name: str) -> bool:
+    """Whether the engine has an image of this name."""
     try:
         client.images.get(name)
     except ImageNotFound:

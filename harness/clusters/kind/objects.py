@@ -1,9 +1,9 @@
 """What a run has in Docker: node containers with their volumes, and one network.
 
-kind gives its containers one label, the cluster's name: that begins with the run's. The network is labelled by us.
+kind gives its containers one label, the cluster's name. All of a run are in the run's network, which is labelled by us.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -30,11 +30,6 @@ _GONE = 180.0  # seconds in which a busy machine has removed the nodes of severa
 _AT_ONCE = 8  # containers that are removed side by side: each takes Docker seconds, mostly of waiting
 
 
-def cluster_name(run_id: str, short: str) -> str:
-    """The name by which kind knows a cluster of a run."""
-    return f"{_PREFIX}-{run_id}-{short}"
-
-
 def network_name(run_id: str) -> str:
     """The run's own network."""
     return f"{_PREFIX}-{run_id}"
@@ -56,8 +51,11 @@ def containers(engine: Engine, kind_name: str) -> list[Container]:
 
 def clusters(engine: Engine) -> list[str]:
     """The names of all clusters of the harness, whoever's, by which kind knows them."""
-    found = engine.client().containers.list(all=True, sparse=True, filters={"label": CLUSTER_LABEL})
-    return sorted({name for each in found if (name := each.attrs["Labels"][CLUSTER_LABEL]).startswith(f"{_PREFIX}-")})
+    client = engine.client()
+    networks = [str(network.name) for network in client.networks.list(filters={"label": _RUN_LABEL})]
+    # An empty filter would be none at all.
+    found = client.containers.list(all=True, sparse=True, filters={"network": networks}) if networks else []
+    return sorted({str(each.attrs["Labels"].get(CLUSTER_LABEL, each.attrs["Names"][0])) for each in found})
 
 
 def kill(engine: Engine, container: str) -> None:
@@ -72,7 +70,7 @@ def start(engine: Engine, container: str) -> None:
 
 def remove_cluster(engine: Engine, kind_name: str) -> None:
     """Remove a cluster's containers with their volumes; returns when none is left. Idempotent."""
-    _remove_containers(engine.client(), kind_name.__eq__)
+    _remove_containers(engine.client(), {"label": f"{CLUSTER_LABEL}={kind_name}"})
 
 
 def remove_run(run: Run) -> None:
@@ -109,8 +107,7 @@ def _killed(container: Container) -> None:
 
 
 def _remove(client: docker.DockerClient, run_id: str) -> None:
-    prefix = cluster_name(run_id, "")
-    _remove_containers(client, lambda name: name.startswith(prefix))
+    _remove_containers(client, {"network": network_name(run_id)})
     try:
         for network in _networks(client, run_id):
             with suppress(NotFound):
@@ -123,21 +120,20 @@ def _networks(client: docker.DockerClient, run_id: str) -> list[Network]:
     return list(client.networks.list(filters={"label": f"{_RUN_LABEL}={run_id}"}))
 
 
-def _remove_containers(client: docker.DockerClient, of_ours: Callable[[str], bool]) -> None:
-    """Again until none is left: kind, killed a moment ago, may have asked for one more."""
+def _remove_containers(client: docker.DockerClient, ours: Mapping[str, str]) -> None:
+    """Again until the filter finds none: kind, killed a moment ago, may have asked for one more."""
     try:
-        poll(partial(_remove_once, client, of_ours), lambda left: not left, "no container is left", timeout=_GONE)
+        poll(partial(_remove_once, client, ours), lambda left: not left, "no container is left", timeout=_GONE)
     except (PollTimeout, DockerException) as error:
         raise InfrastructureError(f"Docker cannot remove the containers of a cluster: {error}") from error
 
 
-def _remove_once(client: docker.DockerClient, of_ours: Callable[[str], bool]) -> list[str]:
-    """Ask for the removal of all of ours; returns the names of those there were."""
-    found = client.containers.list(all=True, sparse=True, filters={"label": CLUSTER_LABEL})
-    ours = [container for container in found if of_ours(container.attrs["Labels"][CLUSTER_LABEL])]
+def _remove_once(client: docker.DockerClient, ours: Mapping[str, str]) -> list[str]:
+    """Ask for the removal of all of ours; returns the ids of those there were."""
+    found = client.containers.list(all=True, sparse=True, filters=dict(ours))
     with ThreadPoolExecutor(_AT_ONCE) as removers:
-        list(removers.map(_remove_container, ours))
-    return [str(container.id) for container in ours]
+        list(removers.map(_remove_container, found))
+    return [str(container.id) for container in found]
 
 
 def _remove_container(container: Container) -> None:

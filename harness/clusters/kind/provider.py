@@ -1,5 +1,6 @@
 """kind clusters of one release, as the pool asks for them."""
 
+import os
 import shutil
 from collections.abc import Mapping
 from functools import cached_property
@@ -9,7 +10,7 @@ from filelock import FileLock
 
 from harness import programs
 from harness.clusters import skew
-from harness.clusters.kind import config, engine, host, node_image, objects
+from harness.clusters.kind import chosen_image, config, engine, host, objects
 from harness.clusters.kind.access import Access
 from harness.clusters.kind.cluster import KindCluster
 from harness.clusters.kind.command import Kind
@@ -17,7 +18,8 @@ from harness.clusters.kind.components import Components
 from harness.clusters.kind.facts import Facts, Ports
 from harness.clusters.profile import Profile
 from harness.clusters.run import Run, base_directory
-from harness.errors import InfrastructureError
+from harness.clusters.wishes import Wishes
+from harness.errors import InfrastructureError, UsageError
 from harness.programs import Components as Replacements
 from harness.programs import Program
 from harness.releases import Release
@@ -26,21 +28,39 @@ _PROGRAMS = ("kind", "kwok")
 _COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet")
 
 
-def prepare(release: Release) -> list[str]:
+#: Cores that a cluster of four nodes keeps busy while it starts, and its scenario with it.
+_CORES = 4
+
+
+def check() -> None:
+    """Raises UsageError, with what to do, where no cluster could be made."""
+    if shutil.which("docker") is None:
+        raise UsageError("kind needs the docker program on PATH: install Docker's command line")
+    engine.require()
+
+
+def prepare(release: Release, wishes: Wishes) -> list[str]:
     """Have the host, kind and the node image ready, with progress; returns what a user should know."""
+    check()
     notices = host.prepare()
+    chosen = engine.require()
+    if wishes.cluster_name is not None:
+        _check_absent(chosen, wishes.cluster_name)
     programs.get_all(_PROGRAMS, release)
-    node_image.ensure(engine.require(), release)
+    chosen_image.choose(chosen, release, wishes.image)
     return notices
 
 
 class KindProvider:
     """Implements harness.clusters.pool.Provider."""
 
-    def __init__(self, run: Run, release: Release, components: Replacements) -> None:
+    lent_at_once = max(1, min(2, (os.cpu_count() or 1) // _CORES))
+
+    def __init__(self, run: Run, release: Release, components: Replacements, wishes: Wishes) -> None:
         self._run = run
         self._release = release
         self._replacements = components
+        self._wishes = wishes
 
     def start(self, directory: Path, *, name: str, profile: Profile) -> KindCluster:
         """Start a cluster; returns when it takes Pods on every node.
@@ -49,17 +69,19 @@ class KindProvider:
         """
         chosen = engine.require()
         found = host.look(chosen)
-        image = node_image.ensure(chosen, self._release)
+        image = chosen_image.choose(chosen, self._release, self._wishes.image)
         replaced = self._replaced
         resolution = skew.resolution(profile, self._release, replaced)
         args = {component: self._replacements.args(component) for component in _COMPONENTS}
         paths = {component: program.path for component, program in replaced.items()}
         wanted = config.Wanted(resolution, args, paths, found.cgroup_v1, found.restrict_oom_scores)
         kind = Kind(self._programs["kind"].path, chosen, self._run.id)
-        kind_name = objects.cluster_name(self._run.id, directory.name)
+        shell = chosen_image.shell(chosen, image)
         access = Access(directory)
         # One after another, for all runs of this user: two at once take longer together, and more goes wrong.
         with FileLock(base_directory() / "kind.lock"):
+            kind_name = self._name(directory)
+            _check_absent(chosen, kind_name)
             objects.ensure_network(chosen, self._run)
             kind.create(kind_name, image, config.write(wanted, directory), access.kubeconfig, directory / "logs")
         facts = Facts(
@@ -77,11 +99,21 @@ class KindProvider:
             notes=found.notes,
         )
         facts.write(directory)
-        return _started(directory, facts)
+        return _started(directory, facts, shell)
 
     def attach(self, directory: Path) -> KindCluster:
         """The cluster that another process of the run started there."""
         return KindCluster.attach(directory)
+
+    def _name(self, directory: Path) -> str:
+        """What kind calls the cluster: the first of the run has the very name that was asked for."""
+        wished = self._wishes.cluster_name
+        if wished is None:
+            return f"{objects.network_name(self._run.id)}-{directory.name}"
+        first = self._run.directory / "named"
+        if not first.exists():
+            first.write_text(directory.name)
+        return wished if first.read_text() == directory.name else f"{wished}-{directory.name}"
 
     @cached_property
     def _programs(self) -> Mapping[str, Program]:
@@ -92,19 +124,28 @@ class KindProvider:
         return self._replacements.replacements
 
 
-def _started(directory: Path, facts: Facts) -> KindCluster:
-    """Wait until it takes Pods; what does not come that far is removed."""
+def _check_absent(chosen: engine.Engine, kind_name: str) -> None:
+    """Raises UsageError: a cluster of somebody else would be removed as if it were ours."""
+    if objects.containers(chosen, kind_name):
+        raise UsageError(f"there is a kind cluster {kind_name} already: remove it, or choose another --cluster-name")
+
+
+def _started(directory: Path, facts: Facts, shell: str | None) -> KindCluster:
+    """Wait until it takes Pods and has a shell for them; what does not come that far is removed."""
     components = Components(directory, facts)
+    cluster = KindCluster(directory, facts)
     try:
         components.static_pods.keep_originals()
         for component in ("kube-scheduler", "kube-controller-manager"):
             components.await_healthy(component)
         components.await_nodes(facts.workers)
+        if shell is not None:
+            cluster.load_image(shell)
     except BaseException:
         objects.remove_cluster(components.engine, facts.kind_name)
         shutil.rmtree(directory / "pki", ignore_errors=True)
         raise
-    return KindCluster(directory, facts)
+    return cluster
 
 
 def _workers(kind_name: str, count: int) -> list[str]:

@@ -17,6 +17,8 @@ from harness.releases import Release
 class LocalProvider:
     """Implements harness.clusters.pool.Provider."""
 
+    lent_at_once = 2
+
     def __init__(self, run: Run, release: Release, components: Components) -> None:
         self._run = run
         self._release = release

@@ -13,7 +13,6 @@ def removed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """No Docker here: only what kind says, and what follows from it."""
     names: list[str] = []
     monkeypatch.setattr(objects, "remove_cluster", lambda _, name: names.append(name))
-    monkeypatch.setattr("harness.clusters.kind.command.shutil.which", lambda _: "/usr/bin/docker")
     monkeypatch.setattr("harness.clusters.kind.command.wait_exponential", lambda **_: lambda _: 0.0)
     return names
 
