@@ -12,15 +12,25 @@ ROUND = "dra_e2e_round"
 
 
 def select(items: list[pytest.Item], options: Options) -> list[pytest.Item]:
-    """Keep the chosen scenarios in `items`, shuffled where a seed is set; return the deselected ones."""
+    """Keep the chosen scenarios in `items`, in the order in which they run; return the deselected ones."""
     kept: list[pytest.Item] = []
     deselected: list[pytest.Item] = []
     for item in items:
         (kept if _chosen(item.stash[MARKS], options) else deselected).append(item)
     if options.seed is not None:
         random.Random(options.seed).shuffle(kept)  # noqa: S311 - an order, not a secret
+    else:
+        kept.sort(key=_turn)
     items[:] = kept
     return deselected
+
+
+def _turn(item: pytest.Item) -> tuple[bool, str, bool]:
+    """What needs a cluster for itself runs first, one after another in the same one, so that few are started."""
+    marks = item.stash[MARKS]
+    if not marks.exclusive:
+        return (True, "", False)
+    return (False, repr(marks.profile or ""), item.get_closest_marker("slow") is None)
 
 
 def _chosen(marks: Marks, options: Options) -> bool:
