@@ -57,11 +57,19 @@ def test_features_serve_the_apis_that_their_gates_need() -> None:
         assert set(needed) <= served
 
 
-def test_a_gate_of_another_release_is_left_out_with_a_note() -> None:
+def test_what_only_other_releases_know_is_left_out_of_a_profile_of_the_project_without_a_word() -> None:
     resolution = profile.load("features").resolve(NEWEST)
     assert "GangScheduling" not in resolution.gates["kube-scheduler"]
-    assert any("GangScheduling" in note and "1.36" in note for note in resolution.notes)
+    assert "scheduling.k8s.io/v1alpha1" not in resolution.runtime_config
     assert resolution.unmet == ()
+    assert not any("left out" in note for note in resolution.notes)
+
+
+def test_what_only_other_releases_know_is_left_out_of_a_users_profile_with_a_note(tmp_path: Path) -> None:
+    text = 'featureGates: {GangScheduling: true}\nruntimeConfig: {scheduling.k8s.io/v1alpha1: "true"}'
+    gate, version = written(tmp_path, text).resolve(NEWEST).notes
+    assert "GangScheduling" in gate and "1.36" in gate
+    assert "scheduling.k8s.io/v1alpha1" in version and "1.35" in version
 
 
 def test_an_unknown_gate_is_an_error_with_the_nearest_names(tmp_path: Path) -> None:
