@@ -8,7 +8,6 @@ from typing import Literal
 from harness.explain.amounts import amount, show
 from harness.explain.inventory import Device, Inventory, Taint
 from harness.explain.placement import tolerates
-from harness.explain.selectors import evaluate
 from harness.explain.snapshot import Snapshot
 from harness.kube.resources import Obj
 
@@ -111,6 +110,9 @@ def _judge(request: Wanted, device: Device, devices: Inventory) -> Judged:
 
 
 def _selected(request: Wanted, device: Device) -> tuple[Obstacle | None, tuple[str, ...]]:
+    # Not before there is something to explain: no start shall pay for the import of the evaluator (0.1 s of CPU time).
+    from harness.explain.selectors import evaluate  # noqa: PLC0415
+
     doubts = []
     device_class = (request.device_class or {"spec": {}})["spec"]
     rows: list[tuple[Kind, str, Sequence[Obj]]] = [

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from harness.explain.selectors import evaluate
@@ -48,3 +51,8 @@ def test_what_cannot_be_evaluated_is_said_to_be_so(expression: str) -> None:
     assert answer.matched is None
     assert not answer.failed
     assert answer.error.startswith("not evaluated: ")
+
+
+def test_the_evaluator_is_imported_only_when_there_is_something_to_explain() -> None:
+    code = "import sys, harness.plugin, harness.cli; sys.exit('celpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
