@@ -68,8 +68,8 @@ def test_what_only_other_releases_know_is_left_out_of_a_profile_of_the_project_w
 def test_what_only_other_releases_know_is_left_out_of_a_users_profile_with_a_note(tmp_path: Path) -> None:
     text = 'featureGates: {GangScheduling: true}\nruntimeConfig: {scheduling.k8s.io/v1alpha1: "true"}'
     gate, version = written(tmp_path, text).resolve(NEWEST).notes
-    assert "GangScheduling" in gate and "1.36" in gate
-    assert "scheduling.k8s.io/v1alpha1" in version and "1.35" in version
+    assert gate == "gate GangScheduling left out: Kubernetes 1.37 does not know it (known in 1.36, 1.35)"
+    assert version == "API scheduling.k8s.io/v1alpha1 left out: Kubernetes 1.37 does not have it (known in 1.35)"
 
 
 def test_an_unknown_gate_is_an_error_with_the_nearest_names(tmp_path: Path) -> None:
