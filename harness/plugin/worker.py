@@ -77,8 +77,12 @@ class Worker:
             self._leaving.append(self._threads.submit(scenario.close))
 
     def capabilities(self, marks: Marks) -> frozenset[str]:
-        """What the cluster for a scenario can show."""
-        return self._shared(self._profile(marks)).cluster.capabilities
+        """What the cluster for a scenario can show.
+
+        One that is only lent is like the shared ones in that: none is started to be asked.
+        """
+        profile = self.options.profile if marks.exclusive else self._profile(marks)
+        return self._shared(profile).cluster.capabilities
 
     def obstacles(self, marks: Marks, named: Collection[str]) -> list[str]:
         """What a scenario needs that a cluster which is as its owner has it does not offer; nothing elsewhere.
