@@ -1,0 +1,38 @@
+"""chaos.json and its page."""
+
+import json
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from harness.errors import InfrastructureError
+from harness.faults.invariants import INVARIANTS
+from harness.faults.model import Chaos
+
+JSON = "chaos.json"
+PAGE = "chaos.html"
+
+
+def write(chaos: Chaos, directory: Path) -> Path:
+    """Write both; returns the page. Raises InfrastructureError when there is no place for them."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(chaos.to_json(), indent=1, ensure_ascii=False)
+        (directory / JSON).write_text(text + "\n", encoding="utf-8")
+        (directory / PAGE).write_text(render(chaos), encoding="utf-8")
+    except OSError as error:
+        raise InfrastructureError(f"the report was not written: {error}") from error
+    return directory / PAGE
+
+
+def render(chaos: Chaos) -> str:
+    """One self-contained page."""
+    environment = Environment(
+        loader=PackageLoader("harness.faults"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    slowest = max([outcome.bound for outcome in chaos.outcomes], default=1.0)
+    return environment.get_template("chaos.html.j2").render(chaos=chaos, invariants=INVARIANTS, slowest=slowest)

@@ -1,0 +1,128 @@
+"""One fault over the standard load: before, during, and how long until all is well again."""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from harness.clusters.protocol import NotObservable
+from harness.errors import InfrastructureError
+from harness.faults import state
+from harness.faults.fault import Fault, Target
+from harness.faults.invariants import Violation, check
+from harness.faults.load import Load
+from harness.faults.model import Outcome
+from harness.faults.prepared import prepared
+from harness.kube import ApiError, WaitTimeout
+from harness.kube.polling import PollTimeout, poll
+
+_LOOK = 1.0  # seconds between two looks at what must be true in every moment
+_BEFORE = 3.0  # seconds in which the load comes and goes before the fault
+
+
+class Patient(Protocol):
+    """The cluster, as far as its recovery goes."""
+
+    def is_healthy(self) -> bool:
+        """Whether every component is well and every node takes Pods."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What is not well."""
+
+    missing: Sequence[str]
+    violations: Sequence[Violation]
+
+    @property
+    def well(self) -> bool:
+        return not self.missing and not self.violations
+
+    def __str__(self) -> str:
+        return "; ".join([*self.missing, *(each.sentence for each in self.violations)])
+
+
+def run(fault: Fault, target: Target, patient: Patient, load: Load) -> Outcome:
+    """Let the fault strike. Raises InfrastructureError when the fault cannot be brought about or ended."""
+    outcome = Outcome(fault.name, fault.text, fault.bound)
+    load.resume()
+    try:
+        with _Watch(target) as watch:
+            threading.Event().wait(_BEFORE)
+            began = time.monotonic()
+            try:
+                heal = fault.inject(target)
+            except NotObservable as reason:
+                return replace(outcome, left_out=str(reason))
+            try:
+                threading.Event().wait(fault.seconds)  # a fault is nothing but time in which something is broken
+            finally:
+                heal()
+            ended = time.monotonic()
+    finally:
+        load.pause()
+    outcome = replace(outcome, lasted=ended - began, steps=load.steps, refused=load.refused, during=watch.seen)
+    return _recover(outcome, target, patient, load, ended)
+
+
+def _recover(outcome: Outcome, target: Target, patient: Patient, load: Load, ended: float) -> Outcome:
+    last = _Look(("nothing was looked at",), ())
+
+    def look() -> _Look:
+        nonlocal last
+        last = examine(target, patient, load)
+        return last
+
+    try:
+        poll(look, lambda seen: seen.well, "all is well", timeout=outcome.bound, interval=0.2)
+        healed = time.monotonic() - ended
+        load.passes()
+    except PollTimeout:
+        return replace(outcome, missing=last.missing, violations=last.violations)
+    except (WaitTimeout, ApiError, InfrastructureError) as error:
+        return replace(outcome, missing=(f"a gang or a single Pod did not go through: {error}",))
+    return replace(outcome, healed=healed)
+
+
+def examine(target: Target, patient: Patient, load: Load) -> _Look:
+    """Whether the load is whole and every invariant holds."""
+    missing = load.missing()
+    if not missing and not patient.is_healthy():
+        missing = ["a component is not healthy"]
+    try:
+        found = state.read(target.client, prepared(target.cluster, target.driver) if target.driver else {})
+    except (ApiError, InfrastructureError) as error:
+        return _Look(missing or [str(error)], ())
+    return _Look(missing, check(found))
+
+
+class _Watch:
+    """Looks all the time at what must be true in every moment, as far as the API server answers."""
+
+    def __init__(self, target: Target) -> None:
+        self._client = target.client
+        self._over = threading.Event()
+        self._seen: dict[str, Violation] = {}
+        self._thread = threading.Thread(target=self._look, name="invariants", daemon=True)
+
+    @property
+    def seen(self) -> tuple[Violation, ...]:
+        """What did not hold, each once."""
+        return tuple(self._seen.values())
+
+    def __enter__(self) -> "_Watch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(_LOOK):
+            try:
+                for violation in check(state.read(self._client), at_rest=False):
+                    self._seen.setdefault(violation.sentence, violation)
+            except (ApiError, InfrastructureError):
+                continue
