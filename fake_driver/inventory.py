@@ -61,7 +61,7 @@ class Device:
     """One device of a pool; the names are those of the API's Device in Python's spelling.
 
     `node_name`, `node_selector` and `all_nodes` are only for pools whose devices choose their nodes themselves.
-    `node_selector` and `node_allocatable_resources` have the API's form.
+    `node_selector` and what is node allocatable have the API's form; its mappings are the field of Kubernetes 1.36.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Device:
     allow_multiple_allocations: bool = False
     consumes_counters: Sequence[CounterConsumption] = ()
     node_allocatable_resources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    node_allocatable_resource_mappings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     node_name: str | None = None
     node_selector: Mapping[str, Any] | None = None
     all_nodes: bool = False
@@ -91,7 +92,8 @@ class Device:
                 "bindingFailureConditions": list(self.binding_failure_conditions),
                 "allowMultipleAllocations": self.allow_multiple_allocations,
                 "consumesCounters": [consumption.to_api() for consumption in self.consumes_counters],
-                "nodeAllocatableResources": {name: dict(r) for name, r in self.node_allocatable_resources.items()},
+                "nodeAllocatableResources": _copied(self.node_allocatable_resources),
+                "nodeAllocatableResourceMappings": _copied(self.node_allocatable_resource_mappings),
                 "nodeName": self.node_name,
                 "nodeSelector": dict(self.node_selector) if self.node_selector else None,
                 "allNodes": self.all_nodes,
@@ -174,6 +176,10 @@ def _unique(device: Device, pool: str) -> Device:
     return replace(
         device, attributes={**device.attributes, "uuid": f"GPU-{uuid5(NAMESPACE_OID, f'{pool}/{device.name}')}"}
     )
+
+
+def _copied(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: dict(entry) for name, entry in entries.items()}
 
 
 def _attribute(value: AttributeValue) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from harness.clusters.existing.cluster import ExistingCluster
 from harness.clusters.existing.facts import RUN_LABEL
 from harness.clusters.local.cluster import LocalCluster
 from harness.clusters.protocol import Cluster, NotObservable
-from harness.drivers import deployment, identity
+from harness.drivers import deployment, identity, shapes
 from harness.drivers.deployed import DeployedHost
 from harness.drivers.driver import Driver
 from harness.kube import Client
@@ -62,7 +62,8 @@ class DriverHost:
         """
         if self._started is None:
             self._started = _host(self._cluster, self._client, self._image)
-        driver = Driver(self._started.serve(name, pools, plugins, health), name, observer, time_factor)
+        shaped = shapes.fitted(pools, self._cluster.release)
+        driver = Driver(self._started.serve(name, shaped, plugins, health), name, observer, time_factor)
         driver.registered()
         return driver
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from harness.kube.footprints import MAPPINGS, as_mappings
 from harness.kube.resources import Obj, Release
 
 #: How a group may be disrupted, in words, by the newest release's structs.
@@ -57,6 +58,14 @@ def _disruption_mode(spec: Obj, release: Release) -> None:
         spec["disruptionMode"] = _DISRUPTION_MODES[name]
 
 
+def _resource_slice(obj: Obj, release: Release) -> None:
+    for device in obj["spec"].get("devices") or () if release.has(MAPPINGS) else ():
+        mappings = as_mappings(device.get("nodeAllocatableResources") or {})
+        if mappings:
+            del device["nodeAllocatableResources"]
+            device["nodeAllocatableResourceMappings"] = mappings
+
+
 _FITTERS: Mapping[str, Callable[[Obj, Release], None]] = MappingProxyType(
-    {"Pod": _pod, "PodGroup": _pod_group, "Workload": _workload}
+    {"Pod": _pod, "PodGroup": _pod_group, "Workload": _workload, "ResourceSlice": _resource_slice}
 )
