@@ -5,6 +5,18 @@ The facts are files of data, one per minor release; `get` reads them. Everything
 
 from harness.releases.agreement import disagreements
 from harness.releases.catalog import get, minors_with_gate, nearest_gates, supported
+from harness.releases.draft import Draft, Told, draft
 from harness.releases.release import Gate, Release
 
-__all__ = ["Gate", "Release", "disagreements", "get", "minors_with_gate", "nearest_gates", "supported"]
+__all__ = [
+    "Draft",
+    "Gate",
+    "Release",
+    "Told",
+    "disagreements",
+    "draft",
+    "get",
+    "minors_with_gate",
+    "nearest_gates",
+    "supported",
+]

@@ -46,6 +46,11 @@ def nearest_gates(name: str) -> tuple[str, ...]:
     return tuple(by_lower[match] for match in difflib.get_close_matches(name.lower(), by_lower))
 
 
+def data_of(minor: str) -> dict[str, Any]:
+    """Return the data of a supported release as it stands in its file; not to be changed. Raises UsageError."""
+    return _files()[get(minor).minor]
+
+
 @cache
 def _releases() -> dict[str, Release]:
     files = _files()
