@@ -5,7 +5,7 @@ PROVIDER ?= local
 K8S      ?=
 PROVIDERS ?= local
 ARGS     ?=
-WORKERS  ?= 4
+WORKERS  ?= $(if $(filter kind,$(PROVIDER)),2,4)
 N        ?= 20
 GROUP    ?=
 RUN      ?=
@@ -17,7 +17,7 @@ CLUSTER := --provider $(PROVIDER) $(if $(K8S),--k8s $(K8S))
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup e2e test lint unit smoke controls soak matrix up down reap bench lock protos driver-image engine engine-stop node-image
+.PHONY: help setup e2e test lint unit smoke controls soak matrix up down reap bench chaos lock protos driver-image engine engine-stop node-image
 
 help: ## what there is
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -81,6 +81,9 @@ node-image: setup ## the node image for kind clusters, where kindest/node cannot
 
 bench: setup ## start-up, overhead and wake-up times, with plots
 	$(PY) -m harness bench $(CLUSTER) $(ARGS)
+
+chaos: setup ## named faults over a standard load, one after the other: does everything heal?
+	$(PY) -m harness chaos $(CLUSTER) $(ARGS)
 
 lock: setup ## lock the dependencies anew
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
