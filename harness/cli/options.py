@@ -47,6 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--provider", default="local", help=f"where it comes from: {', '.join(providers.PROVIDERS)}")
     parser.add_argument("--k8s", metavar="RELEASE", help="Kubernetes release, for example 1.37 (newest)")
+    parser.add_argument("--emulate", metavar="RELEASE", help="let its control plane behave as an older release")
     parser.add_argument("--profile", default="features", help="a name in kind-configs/, or a kind Cluster file")
     parser.add_argument("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="another program")
     parser.add_argument("--component-arg", action="append", default=[], metavar="NAME=FLAG", help="one more flag")
@@ -63,14 +64,15 @@ def read(chosen: argparse.Namespace) -> Order:
     if chosen.nodes is not None and chosen.nodes < 1:
         raise UsageError(f"--nodes must be at least 1, not {chosen.nodes}")
     wishes = Wishes.read(chosen.provider, chosen.image, chosen.cluster_name)
-    release = releases.get(chosen.k8s)
+    release = releases.emulate(chosen.emulate, chosen.k8s) if chosen.emulate else releases.get(chosen.k8s)
     wanted = profile.load(chosen.profile)
     wanted = wanted if chosen.nodes is None else wanted.with_nodes(chosen.nodes)
     wanted.resolve(release)
     components = Components.parse(chosen.component, chosen.component_arg)
     arguments = (
         f"--provider={chosen.provider}",
-        f"--k8s={release.minor}",
+        f"--k8s={release.programs.minor}",
+        *([f"--emulate={release.minor}"] if release.emulated_by else []),
         f"--profile={chosen.profile}",
         *(f"--component={value}" for value in chosen.component),
         *(f"--component-arg={value}" for value in chosen.component_arg),

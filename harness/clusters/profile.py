@@ -103,6 +103,7 @@ class Profile:
         args = {
             component: (
                 *(f"--{name}={value}" for name, value in flags[component].items()),
+                *release.flags(component),
                 *self.args.get(component, ()),
             )
             for component in COMPONENTS

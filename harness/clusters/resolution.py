@@ -48,18 +48,19 @@ def resolve(wish: Wish, release: Release) -> Resolution:
     unmet: dict[str, None] = {}
     gates = {}
     for component, common in wish.gates.items():
+        own = release.of(component)
         varied = wish.varied.get(component, {})
         wanted = {}
         for name, value in {**common, **varied}.items():
-            obstacle = _obstacle(name, value, component, release)
+            obstacle = _obstacle(name, value, component, own)
             if obstacle is None:
                 wanted[name] = value
             else:
                 if name in varied:
                     unmet[obstacle] = None
-                if name in varied or not (wish.broad and release.gate(name) is None):
+                if name in varied or not (wish.broad and own.gate(name) is None):
                     notes[obstacle] = None
-        gates[component] = _closed(wanted, varied, component, release, notes)
+        gates[component] = _closed(wanted, varied, component, own, notes)
     runtime_config = {}
     for version, served in wish.runtime_config.items():
         obstacle = _version_obstacle(version, release)
@@ -79,12 +80,12 @@ def _obstacle(name: str, value: bool, component: str, release: Release) -> str |
             nearest = nearest_gates(name)
             hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
             raise UsageError(f"no supported Kubernetes release has a feature gate {name!r}{hint}")
-        return f"gate {name} left out: Kubernetes {release.minor} does not know it (known in {', '.join(minors)})"
+        return f"gate {name} left out: Kubernetes {release.name} does not know it (known in {', '.join(minors)})"
     if component in gate.unknown_to:
-        return f"gate {name} left out: {component} {release.minor} does not know it"
+        return f"gate {name} left out: {component} {release.name} does not know it"
     if gate.locked and value != gate.default:
         state = "on" if gate.default else "off"
-        return f"gate {name} left out: it is locked {state} in Kubernetes {release.minor}"
+        return f"gate {name} left out: it is locked {state} in Kubernetes {release.name}"
     return None
 
 
@@ -133,7 +134,7 @@ def _version_obstacle(entry: str, release: Release) -> str | None:
     known = {minor: _versions(get(minor)) for minor in supported()}
     minors = [minor for minor, versions in known.items() if version in versions]
     if minors:
-        return f"API {version} left out: Kubernetes {release.minor} does not have it (known in {', '.join(minors)})"
+        return f"API {version} left out: Kubernetes {release.name} does not have it (known in {', '.join(minors)})"
     nearest = difflib.get_close_matches(version, {each for versions in known.values() for each in versions})
     hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
     raise UsageError(f"no supported Kubernetes release has an API version {version!r}{hint}")

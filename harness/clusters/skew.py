@@ -16,7 +16,7 @@ def resolution(profile: Profile, release: Release, programs: Mapping[str, Progra
     gates, notes = dict(resolved.gates), list(resolved.notes)
     for component in resolved.gates.keys() & programs.keys():
         minor = ".".join(programs[component].version.removeprefix("v").split(".")[:2])
-        if minor != release.minor and minor in releases.supported():
+        if minor != release.of(component).minor and minor in releases.supported():
             gates[component] = profile.resolve(releases.get(minor)).gates[component]
             notes.append(f"{component} is of release {minor} and has that release's gates")
     return replace(resolved, gates=gates, notes=tuple(notes))

@@ -189,7 +189,7 @@ class Controller:
             assess(
                 catalogue.load(),
                 self._results.all(),
-                release=options.release.minor,
+                release=options.release.name,
                 provider=options.provider,
                 selected=self._selected(),
             ),

@@ -56,10 +56,10 @@ def _skip_where_unseen(request: pytest.FixtureRequest, marks: markers.Marks, tra
     release = request.config.stash[OPTIONS].release
     if unknown := sorted(gate for gate in _gates(marks) if release.gate(gate) is None):
         trace.skip = "release"
-        pytest.skip(f"{release.minor} has no feature gate {', '.join(unknown)}")
+        pytest.skip(f"{release.name} has no feature gate {', '.join(unknown)}")
     if lacking := sorted(feature for feature in marks.features if not release.has(feature)):
         trace.skip = "release"
-        pytest.skip(f"{release.minor} has no {', '.join(lacking)}")
+        pytest.skip(f"{release.name} has no {', '.join(lacking)}")
     if obstacles := worker_of(request.config).obstacles(marks, _named(marks)):
         trace.skip = "need"
         pytest.skip(f"the cluster offers no {', no '.join(obstacles)}")

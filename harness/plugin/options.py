@@ -55,6 +55,7 @@ def add(parser: pytest.Parser) -> None:
     group = parser.getgroup("dra-e2e", "does the cluster do what the documentation of DRA says?")
     group.addoption("--provider", default="local", help=f"where clusters come from: {', '.join(_NAMES)}")
     group.addoption("--k8s", default=None, metavar="RELEASE", help="Kubernetes release, for example 1.37 (newest)")
+    group.addoption("--emulate", default=None, metavar="RELEASE", help="let its control plane behave as an older one")
     group.addoption("--profile", default="features", help="a name in kind-configs/, or a kind Cluster file")
     group.addoption("--statement", default=None, metavar="ID,GROUP", help="only these statements or groups")
     group.addoption("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="replace a program")
@@ -83,7 +84,7 @@ def read(config: pytest.Config) -> Options:
     _places(config)
     provider = _provider(config.getoption("provider"))
     target = _target(config, provider)
-    release = _release(config.getoption("k8s"), target)
+    release = _release(config.getoption("k8s"), config.getoption("emulate"), target)
     nodes = _nodes(config.getoption("nodes"))
     chosen = _with_nodes(profile.load(config.getoption("profile")), nodes)
     chosen.resolve(release)
@@ -124,7 +125,7 @@ def _target(config: pytest.Config, provider: str) -> Target | None:
     """The cluster that is there. Raises UsageError for options that mean nothing with the provider."""
     started, given = provider != EXISTING, config.getoption
     of_existing = ("kubeconfig", "context", "driver", "device_class")
-    meaningless = of_existing if started else ("component", "component_arg", "nodes")
+    meaningless = of_existing if started else ("component", "component_arg", "nodes", "emulate")
     for name in meaningless:
         if given(name) not in (None, []):
             option = f"--{name.replace('_', '-')}"
@@ -140,10 +141,10 @@ def _target(config: pytest.Config, provider: str) -> Target | None:
     )
 
 
-def _release(name: str | None, target: Target | None) -> Release:
+def _release(name: str | None, emulated: str | None, target: Target | None) -> Release:
     """That of the cluster that is there, else the one asked for. Raises UsageError where both do not agree."""
     if target is None:
-        return releases.get(name)
+        return releases.get(name) if emulated is None else releases.emulate(emulated, name)
     found = existing.release_of(target)
     if name is not None and releases.get(name) != found:
         raise UsageError(f"the cluster of context {target.context} runs {found.minor}, not {name}: leave --k8s out")

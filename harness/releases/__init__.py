@@ -4,7 +4,7 @@ The facts are files of data, one per minor release; `get` reads them. Everything
 """
 
 from harness.releases.agreement import disagreements
-from harness.releases.catalog import get, minors_with_gate, nearest_gates, supported
+from harness.releases.catalog import emulate, get, minors_with_gate, nearest_gates, supported
 from harness.releases.draft import Draft, Told, draft
 from harness.releases.release import Gate, Release
 
@@ -15,6 +15,7 @@ __all__ = [
     "Told",
     "disagreements",
     "draft",
+    "emulate",
     "get",
     "minors_with_gate",
     "nearest_gates",

@@ -35,6 +35,11 @@ def get(name: str | None = None) -> Release:
     raise UsageError(f"Kubernetes release {name!r} is not supported; choose one of {known}")
 
 
+def emulate(name: str, by: str | None = None) -> Release:
+    """Return a release as the programs of a newer one (None: the newest) emulate it. Raises UsageError."""
+    return emulated(get(name), get(by))
+
+
 def minors_with_gate(name: str) -> tuple[str, ...]:
     """Return the minors whose components know the gate, newest first."""
     return tuple(minor for minor, release in _releases().items() if name in release.gates)

@@ -59,9 +59,14 @@ class Release:
         """What tells it from every other one, for `get`: the minor, or `1.36 emulated by 1.37`."""
         return f"{self.minor} {EMULATED_BY} {self.emulated_by.minor}" if self.emulated_by else self.minor
 
+    @property
+    def programs(self) -> "Release":
+        """The release that its programs are of."""
+        return self.emulated_by or self
+
     def of(self, component: str) -> "Release":
         """The release as which a component behaves. A kubelet emulates nothing: it is what its program is."""
-        return self.emulated_by if self.emulated_by and component == "kubelet" else self
+        return self.programs if component == "kubelet" else self
 
     def flags(self, component: str) -> tuple[str, ...]:
         """What makes a component of the control plane behave as this release."""

@@ -30,7 +30,7 @@ def of_cluster(cluster: Cluster | None, profile: str) -> tuple[ReleaseFacts | No
     except (HarnessError, ApiError) as error:
         version, apis = cluster.release.version, {}
         warnings.append(f"the API server did not tell what it serves: {error}")
-    return ReleaseFacts(cluster.release.minor, cluster.provider, version, profile, gates, apis), tuple(warnings)
+    return ReleaseFacts(cluster.release.name, cluster.provider, version, profile, gates, apis), tuple(warnings)
 
 
 def _gates(page: str) -> dict[str, bool]:

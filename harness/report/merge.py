@@ -91,9 +91,13 @@ def _worse(one: StatementResult, other: StatementResult) -> StatementResult:
 
 
 def _order(release: str, provider: str) -> tuple[int, str, str]:
-    """Newest release first; one that this version does not know comes last."""
+    """Newest release first, its own programs before those that emulate it; one that is not known here comes last."""
     known = releases.supported()
-    return known.index(release) if release in known else len(known), release, provider
+    try:
+        place = known.index(releases.get(release).minor)
+    except UsageError:
+        place = len(known)
+    return place, release, provider
 
 
 def _place(report: Report) -> str:

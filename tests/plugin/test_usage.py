@@ -40,6 +40,9 @@ def complaint(pytester: pytest.Pytester, *arguments: str, scenario: str = SCENAR
     ("arguments", "told"),
     [
         (["--k8s", "1.12"], "Kubernetes release '1.12' is not supported; choose one of"),
+        (["--emulate", "1.12"], "Kubernetes release '1.12' is not supported"),
+        (["--emulate", "1.37"], "Kubernetes 1.37 cannot emulate 1.37: choose one of 1.36, 1.35, 1.34"),
+        (["--emulate", "1.37", "--k8s", "1.36"], "Kubernetes 1.36 cannot emulate 1.37: choose one of 1.35, 1.34"),
         (["--k8s", "newest"], "Kubernetes release 'newest' is not supported; choose one of"),
         (["--profile", "nope"], "there is no profile 'nope'; choose one of defaults, features"),
         (["--profile", "./nope.yaml"], "cannot read nope.yaml: No such file"),

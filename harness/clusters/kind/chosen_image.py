@@ -82,5 +82,5 @@ def _check(client: docker.DockerClient, reference: str, release: Release) -> Non
     found = _VERSION.fullmatch(told.decode(errors="replace").strip())
     if found is None:
         raise InfrastructureError(f"--image {reference}: {_VERSION_FILE} tells no version of Kubernetes")
-    if found.group(1) != release.minor:
+    if found.group(1) != release.programs.minor:
         raise UsageError(f"--image {reference} has Kubernetes {found.group()}: say --k8s {found.group(1)}")

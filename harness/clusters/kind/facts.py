@@ -29,7 +29,7 @@ class Facts:
 
     name: str
     run_id: str
-    minor: str
+    release_name: str
     kind_name: str
     """The name by which the kind program knows it."""
     docker_host: str
@@ -47,7 +47,7 @@ class Facts:
     @property
     def release(self) -> Release:
         """The release of its control plane."""
-        return releases.get(self.minor)
+        return releases.get(self.release_name)
 
     def write(self, directory: Path) -> None:
         """Keep them; from now on others can attach."""

@@ -87,7 +87,7 @@ class KindProvider:
         facts = Facts(
             name=name,
             run_id=self._run.id,
-            minor=self._release.minor,
+            release_name=self._release.name,
             kind_name=kind_name,
             docker_host=chosen.host,
             image=image,

@@ -22,7 +22,7 @@ class Facts:
 
     name: str
     run_id: str
-    minor: str
+    release_name: str
     programs: Mapping[str, str]
     """Path of each program by name."""
     args: Mapping[str, Sequence[str]]
@@ -34,7 +34,7 @@ class Facts:
     @property
     def release(self) -> Release:
         """The release of its control plane."""
-        return releases.get(self.minor)
+        return releases.get(self.release_name)
 
     def write(self, directory: Path) -> None:
         """Keep them; from now on others can attach."""

@@ -88,7 +88,7 @@ def _components(order: Order, directory: Path) -> Components:
     programs = {name: str(path) for name, path in order.programs.items()}
     control_plane = Ports(*ports[:5])
     facts = Facts(
-        order.name, order.run_id, order.release.minor, programs, order.args, control_plane, nodes, order.resolution
+        order.name, order.run_id, order.release.name, programs, order.args, control_plane, nodes, order.resolution
     )
     return Components(directory, facts)
 
