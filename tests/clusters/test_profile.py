@@ -210,3 +210,13 @@ def test_any_number_of_nodes_like_the_first(tmp_path: Path, count: int) -> None:
 
 def test_nodes_are_added_where_there_is_only_a_control_plane(tmp_path: Path) -> None:
     assert len(written(tmp_path, "").with_nodes(2).resolve(NEWEST).workers) == 2
+
+
+def test_emulated_release_tells_its_control_plane_and_keeps_the_kubelets_own_gates() -> None:
+    resolution = profile.load("features").resolve(releases.emulate("1.36"))
+    for component in ("kube-apiserver", "kube-controller-manager", "kube-scheduler"):
+        assert "--emulated-version=1.36" in resolution.args[component]
+        assert "GenericWorkload" not in resolution.gates[component]
+    assert not resolution.args["kubelet"]
+    assert resolution.gates["kubelet"] == profile.load("features").resolve(releases.get()).gates["kubelet"]
+    assert "scheduling.k8s.io/v1alpha2" not in resolution.runtime_config

@@ -30,6 +30,12 @@ def test_columns_stand_side_by_side_newest_release_first() -> None:
     assert merged.run.warnings[0].startswith("1.34 local: gate GangScheduling")
 
 
+def test_emulation_stands_beside_the_release_itself() -> None:
+    names = ["1.37", "1.36 emulated by 1.37", "1.35", "1.36", "1.99"]
+    merged = unite([run_of(name) for name in names])
+    assert [facts.release for facts in merged.run.releases] == ["1.37", "1.36", "1.36 emulated by 1.37", "1.35", "1.99"]
+
+
 def test_shards_of_one_cell_make_one_column() -> None:
     one = with_verdicts(run_of("1.37", name="a"), WF_01=Verdict.HOLDS, WF_02=Verdict.HOLDS)
     other = with_verdicts(run_of("1.37", name="b"), WF_02=Verdict.BROKEN, PS_01=Verdict.HOLDS)
