@@ -22,6 +22,7 @@ def _engine(_: argparse.Namespace) -> int:
     if found is None:
         for notice in engine.Private().start():
             print(notice)
+        print("a private engine runs until `make engine-stop`")
         found = engine.require()
     print(f"Docker answers; to use it yourself: export DOCKER_HOST={found.host}")
     return 0

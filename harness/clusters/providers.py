@@ -42,10 +42,10 @@ def pool(
     return Pool(run, PROVIDERS[name](run, release, components, wishes))
 
 
-def check(name: str) -> None:
-    """Look, quickly, for what a provider cannot do without. Raises UsageError that says what to do."""
+def check(name: str, release: Release, wishes: Wishes) -> None:
+    """Look for what a provider cannot do without. Raises UsageError that says what to do."""
     if name == "kind":
-        kind.check()
+        kind.check(release, wishes)
 
 
 def prepare(name: str, release: Release, target: Target | None = None, wishes: Wishes = _NONE) -> list[str]:

@@ -45,9 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
         # A seed that was not given was chosen by the process that started the workers.
         config.option.seed = config.workerinput["dra_e2e_seed"]  # type: ignore[attr-defined]
     try:
-        config.stash[OPTIONS] = options.read(config)
+        chosen = config.stash[OPTIONS] = options.read(config)
         if not is_worker(config) and not config.option.collectonly:
-            providers.check(config.stash[OPTIONS].provider)
+            providers.check(chosen.provider, chosen.release, chosen.wishes)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
     except HarnessError as error:  # a cluster that is there, it was said, does not answer

@@ -32,20 +32,22 @@ _COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-schedu
 _CORES = 4
 
 
-def check() -> None:
-    """Raises UsageError, with what to do, where no cluster could be made."""
+def check(release: Release, wishes: Wishes) -> None:
+    """Raises UsageError, with what to do, where no cluster could be made, or none as the user wishes it."""
     if shutil.which("docker") is None:
         raise UsageError("kind needs the docker program on PATH: install Docker's command line")
-    engine.require()
+    chosen = engine.require()
+    if wishes.cluster_name is not None:
+        _check_absent(chosen, wishes.cluster_name)
+    if wishes.image is not None:
+        chosen_image.choose(chosen, release, wishes.image)
 
 
 def prepare(release: Release, wishes: Wishes) -> list[str]:
     """Have the host, kind and the node image ready, with progress; returns what a user should know."""
-    check()
+    check(release, wishes)
     notices = host.prepare()
     chosen = engine.require()
-    if wishes.cluster_name is not None:
-        _check_absent(chosen, wishes.cluster_name)
     programs.get_all(_PROGRAMS, release)
     chosen_image.choose(chosen, release, wishes.image)
     return notices
