@@ -161,9 +161,17 @@ def left_out(scenario: Scenario, waiter: Object, message: str) -> Object:
 
 
 def footprint(pod: Object) -> list[Object]:
-    """`status.nodeAllocatableResourceClaimStatuses` of a Pod, empty where it has none."""
+    """`status.nodeAllocatableResourceClaimStatuses` of a Pod, empty where it has none, in the shape of 1.37."""
     entries: list[Object] = (pod.get("status") or {}).get("nodeAllocatableResourceClaimStatuses") or []
-    return entries
+    return [_mapped(entry) for entry in entries]
+
+
+def _mapped(entry: Object) -> Object:
+    """The entry with its mapping as a list; releases that know nothing beside have it as `resources`."""
+    if "resources" not in entry:
+        return entry
+    rest = {name: value for name, value in entry.items() if name != "resources"}
+    return {**rest, "mapping": [{"name": name, "quantity": each} for name, each in sorted(entry["resources"].items())]}
 
 
 def demand(pod: Object) -> Amounts:

@@ -10,6 +10,15 @@ def published_devices(scenario: Scenario, driver: Driver) -> list[Object]:
     return [device for found in slices for device in found["spec"].get("devices") or ()]
 
 
+def multiplier_of(device: Object, resource: str) -> str:
+    """By what a published device multiplies what is given of it, in either shape of the field."""
+    found = device.get("nodeAllocatableResourceMappings") or {
+        name: entry["mapping"] for name, entry in device["nodeAllocatableResources"].items()
+    }
+    (written,) = (value for name, value in found[resource].items() if name.endswith("Multiplier"))
+    return str(written)
+
+
 def selecting(node: str) -> Object:
     """A pool's node selector for one node. A kubelet that starts removes the slices that name its node, not these."""
     here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}

@@ -32,12 +32,12 @@ from scenarios.node_allocatable.arrange import (
     without_footprint,
 )
 
-pytestmark = [
-    pytest.mark.needs("bare-nodes"),
-    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
-]
+pytestmark = pytest.mark.needs("bare-nodes")
 
 PAGES = "hugepages-2Mi"
+
+#: With mappings only, a claim that no container uses is refused by the scheduler.
+CLAIM_OF_NO_CONTAINER = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
 
 #: Of each resource a pool of devices that are made of it, their capacity, and an amount of it.
 POOLS = [
@@ -136,7 +136,7 @@ def finish(scenario: Scenario, done: Object, end: str) -> None:
 
 
 @pytest.mark.statement("NA-02", "NA-09")
-@pytest.mark.parametrize("user", ["init", "sidecar", "several", "nobody"])
+@pytest.mark.parametrize("user", ["init", "sidecar", "several", pytest.param("nobody", marks=CLAIM_OF_NO_CONTAINER)])
 def test_claim_is_charged_once_whichever_containers_use_it(
     scenario: Scenario, difference: Difference, user: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""The driver says in its slices what a device takes of its node, and what the API takes (NA-01, NA-14, NA-16)."""
+"""The driver says in its slices what a device takes of its node, and what the API takes (NA-01, NA-14)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,6 @@ from scenarios.node_allocatable.arrange import (
     without_footprint,
 )
 from scenarios.node_allocatable.published import published_devices
-from scenarios.taint.refusals import refused
 
 pytestmark = [
     pytest.mark.needs("bare-nodes"),
@@ -129,25 +128,3 @@ def test_footprint_is_taken_where_every_selected_node_declares_the_feature(scena
     stored = scenario.create(slice_with(scenario, written, node_selector=of_this_scenario(scenario)))
 
     assert stored["spec"]["devices"][0]["nodeAllocatableResources"] == written
-
-
-@pytest.mark.statement("NA-16")
-@pytest.mark.parametrize("key", ["example.com/gpu", "ephemeral-storage", "pods"])
-def test_only_cpu_memory_and_huge_pages_are_keys(scenario: Scenario, difference: Difference, key: str) -> None:
-    node = large_node(scenario)
-    used = "cpu" if difference("the key is cpu") else key
-
-    refused(
-        lambda: scenario.create(slice_with(scenario, {used: by_device("1")}, node=node)),
-        f"spec.devices[0].nodeAllocatableResources[{key}]",
-    )
-
-
-@pytest.mark.control("NA-16")
-@pytest.mark.parametrize("key", ["cpu", "memory", "hugepages-1Gi"])
-def test_each_node_allocatable_resource_is_a_key(scenario: Scenario, key: str) -> None:
-    node = large_node(scenario)
-
-    stored = scenario.create(slice_with(scenario, {key: by_device("1Gi")}, node=node))
-
-    assert list(stored["spec"]["devices"][0]["nodeAllocatableResources"]) == [key]

@@ -20,8 +20,6 @@ from scenarios.node_allocatable.arrange import (
     quantity,
 )
 
-pytestmark = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
-
 
 def waits_for(scenario: Scenario, user: Consumer, node: str, resource: str) -> Object:
     """An ordinary Pod that wants the whole node, which `user` has a part of."""

@@ -29,10 +29,10 @@ REQUESTED = amount("32Mi")
 TAKEN = amount("64Mi")
 
 pytestmark = [
-    pytest.mark.exclusive("cluster"),
     pytest.mark.needs("kubelet", "restart"),
     pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
 ]
+alone = pytest.mark.exclusive("cluster")
 
 
 def runs(scenario: Scenario, driver: Driver) -> Consumer:
@@ -65,6 +65,7 @@ def declares(scenario: Scenario) -> bool:
     return FEATURE in (node["status"].get("declaredFeatures") or ())
 
 
+@alone
 @pytest.mark.statement("NA-33")
 def test_gate_on_in_all_components_counts_tells_and_hands_over(scenario: Scenario, difference: Difference) -> None:
     if difference("the gate is off in the kube-scheduler"):
@@ -80,10 +81,9 @@ def test_gate_on_in_all_components_counts_tells_and_hands_over(scenario: Scenari
     assert admitted(scenario.wait(user.pod, running())) == REQUESTED + TAKEN
 
 
+@pytest.mark.profile("features", off={"kube-apiserver": [FEATURE]})
 @pytest.mark.control("NA-33")
 def test_api_server_with_the_gate_off_drops_the_field(scenario: Scenario) -> None:
-    scenario.cluster.restart("kube-apiserver", gates={FEATURE: False})
-    scenario.spoilt = True  # its clients come back only after their backoff
     driver = scenario.driver(memory_blocks(1))
     assert not has_footprint(scenario, driver)
 
@@ -93,6 +93,7 @@ def test_api_server_with_the_gate_off_drops_the_field(scenario: Scenario) -> Non
     assert admitted(user.pod) == REQUESTED
 
 
+@alone
 @pytest.mark.control("NA-33")
 def test_scheduler_with_the_gate_off_counts_nothing_and_tells_nothing(scenario: Scenario) -> None:
     scenario.cluster.restart("kube-scheduler", gates={FEATURE: False})
@@ -107,6 +108,7 @@ def test_scheduler_with_the_gate_off_counts_nothing_and_tells_nothing(scenario: 
     scenario.wait(rest, scheduled(scenario.node))
 
 
+@alone
 @pytest.mark.control("NA-33")
 def test_kubelet_with_the_gate_off_is_told_in_vain(scenario: Scenario) -> None:
     driver = scenario.driver(memory_blocks(1, name="blocks", node_selector=selecting(scenario.node)))

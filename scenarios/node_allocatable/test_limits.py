@@ -1,14 +1,11 @@
-"""Quantities at and beyond the limits (XD-40, XD-42, XD-48)."""
-
-from typing import Any
+"""Demand at and beyond the limits (XD-40, XD-48)."""
 
 import pytest
 
-from fake_driver.inventory import Device, Pool, by_capacity, by_device, overhead
-from harness.kube.builders import resource_slice
+from fake_driver.inventory import Device, Pool, by_capacity, by_device
 from harness.kube.predicates import scheduled, scheduling_error
 from harness.plugin.outcome import Difference
-from harness.plugin.scenario import Object, Scenario
+from harness.plugin.scenario import Scenario
 from scenarios.node_allocatable.arrange import (
     Consumer,
     allocatable,
@@ -21,7 +18,6 @@ from scenarios.node_allocatable.arrange import (
     left_out,
     room_is,
 )
-from scenarios.taint.refusals import refused
 
 pytestmark = [
     pytest.mark.needs("bare-nodes"),
@@ -77,60 +73,6 @@ def test_greatest_demand_of_64_bits_fits_no_node(scenario: Scenario, resource: s
     user = user_of(scenario, node, resource, each, 1)
 
     left_out(scenario, user.pod, f"Insufficient {resource}")
-
-
-def slice_of(scenario: Scenario, node: str, footprint: Object) -> Object:
-    """A slice with one device, which has a capacity `cores`."""
-    device = {"name": "device", "capacity": {"cores": {"value": "8"}}, "nodeAllocatableResources": footprint}
-    return resource_slice(scenario.namespace, "limits.example.com", [device], node=node)
-
-
-MODEL = "spec.devices[0].nodeAllocatableResources[cpu]"
-
-
-@pytest.mark.statement("XD-42")
-@pytest.mark.parametrize(
-    ("model", "field"),
-    [
-        pytest.param(by_device("0"), f"{MODEL}.mapping.deviceMultiplier", id="device multiplier zero"),
-        pytest.param(by_device("-1"), f"{MODEL}.mapping.deviceMultiplier", id="device multiplier negative"),
-        pytest.param(by_capacity("cores", "0"), f"{MODEL}.mapping.capacityMultiplier", id="multiplier zero"),
-        pytest.param(by_capacity("cores", "-1m"), f"{MODEL}.mapping.capacityMultiplier", id="multiplier negative"),
-        pytest.param(by_capacity("threads"), f"{MODEL}.mapping.capacityKey", id="unknown capacity"),
-        pytest.param({"mapping": {"capacityMultiplier": "1"}}, f"{MODEL}.mapping.capacityKey", id="no capacity"),
-        pytest.param(
-            {"mapping": by_capacity("cores")["mapping"] | by_device("1")["mapping"]},
-            f"{MODEL}.mapping",
-            id="both multipliers",
-        ),
-        pytest.param({"mapping": {}}, f"{MODEL}.mapping", id="empty mapping"),
-        pytest.param({"overhead": {}}, f"{MODEL}.overhead", id="empty overhead"),
-        pytest.param(overhead(per_pod="-1"), f"{MODEL}.overhead.perPod", id="overhead negative"),
-        pytest.param(overhead(per_container="-1m"), f"{MODEL}.overhead.perContainer", id="container overhead negative"),
-    ],
-)
-def test_senseless_amounts_are_refused(
-    scenario: Scenario, difference: Difference, model: dict[str, Any], field: str
-) -> None:
-    node = large_node(scenario)
-    written = by_capacity("cores") if difference("the mapping makes sense") else model
-
-    refused(lambda: scenario.client.create(slice_of(scenario, node, {"cpu": written}), dry_run=True), field)
-
-
-@pytest.mark.control("XD-42")
-def test_least_and_greatest_amounts_are_stored_as_written(scenario: Scenario) -> None:
-    node = large_node(scenario)
-    written = {
-        "cpu": by_capacity("cores", "1n") | overhead("0", "0"),
-        "memory": by_device(str(GREATEST)),
-        "hugepages-2Mi": overhead("7Ei"),
-    }
-
-    stored = scenario.client.create(slice_of(scenario, node, written), dry_run=True)
-
-    (device,) = stored["spec"]["devices"]
-    assert device["nodeAllocatableResources"] == written
 
 
 def cores(*, shared: bool) -> Pool:

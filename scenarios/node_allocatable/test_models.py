@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from fake_driver.inventory import Device, Pool, by_capacity, overhead
+from fake_driver.inventory import Pool, by_capacity, overhead
 from fake_driver.profiles import accelerators, cpu_sockets, memory_blocks
 from harness.drivers import Driver
-from harness.kube.builders import claim, container, pod, request, resource_slice
+from harness.kube.builders import claim, container, pod, request
 from harness.kube.predicates import scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
@@ -25,12 +25,9 @@ from scenarios.node_allocatable.arrange import (
     without_footprint,
 )
 from scenarios.node_allocatable.published import published_devices
-from scenarios.taint.refusals import refused
 
-pytestmark = [
-    pytest.mark.needs("bare-nodes"),
-    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
-]
+pytestmark = pytest.mark.needs("bare-nodes")
+overhead_known = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
 
 MAPPED = [
     pytest.param(cpu_sockets(), "cpu", "4", id="cpu"),
@@ -82,6 +79,7 @@ def test_device_that_is_not_mapped_is_charged_to_nobody(
     room_is(scenario, node, resource, allocatable(scenario, node, resource))
 
 
+@overhead_known
 @pytest.mark.statement("NA-05")
 def test_accelerator_costs_memory_of_its_node(scenario: Scenario, difference: Difference) -> None:
     node = large_node(scenario)
@@ -98,6 +96,7 @@ def test_accelerator_costs_memory_of_its_node(scenario: Scenario, difference: Di
     room_is(scenario, node, "memory", allocatable(scenario, node, "memory") - cost)
 
 
+@overhead_known
 @pytest.mark.control("NA-05")
 def test_claim_that_no_pod_uses_costs_nothing(scenario: Scenario) -> None:
     node = large_node(scenario)
@@ -111,6 +110,7 @@ def test_claim_that_no_pod_uses_costs_nothing(scenario: Scenario) -> None:
     room_is(scenario, node, "memory", allocatable(scenario, node, "memory"))
 
 
+@overhead_known
 @pytest.mark.statement("NA-03")
 def test_each_model_has_an_entry_of_its_own(scenario: Scenario, difference: Difference) -> None:
     node = large_node(scenario)
@@ -129,17 +129,6 @@ def test_each_model_has_an_entry_of_its_own(scenario: Scenario, difference: Diff
     room_is(scenario, node, "memory", allocatable(scenario, node, "memory") - memory)
 
 
-@pytest.mark.control("NA-03")
-def test_entry_without_a_model_is_refused(scenario: Scenario) -> None:
-    node = large_node(scenario)
-    device = Device("device", node_allocatable_resources={"cpu": {}}).to_api()
-
-    refused(
-        lambda: scenario.create(resource_slice(scenario.namespace, "none.example.com", [device], node=node)),
-        "spec.devices[0].nodeAllocatableResources[cpu]",
-    )
-
-
 def with_both_kinds(scenario: Scenario, node: str) -> tuple[Driver, Object, Object]:
     """A driver with a pool of CPUs and an accelerator, and the requests for either."""
     driver = driver_on(scenario, node, cpu_sockets(1, name="sockets"), accelerators(name="xpus", per_pod="8Gi"))
@@ -148,6 +137,7 @@ def with_both_kinds(scenario: Scenario, node: str) -> tuple[Driver, Object, Obje
     return driver, cpus, request(driver.device_class, selectors=[accelerator])
 
 
+@overhead_known
 @pytest.mark.statement("NA-17")
 def test_driver_offers_native_resources_and_accelerators_alike(scenario: Scenario, difference: Difference) -> None:
     node = large_node(scenario)
@@ -167,6 +157,7 @@ def test_driver_offers_native_resources_and_accelerators_alike(scenario: Scenari
     room_is(scenario, node, "memory", allocatable(scenario, node, "memory") - amount("8Gi"))
 
 
+@overhead_known
 @pytest.mark.control("NA-17")
 def test_accelerator_alone_takes_no_cpus(scenario: Scenario) -> None:
     node = large_node(scenario)

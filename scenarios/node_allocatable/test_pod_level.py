@@ -25,10 +25,8 @@ from scenarios.node_allocatable.arrange import (
     room_is,
 )
 
-pytestmark = [
-    pytest.mark.needs("bare-nodes"),
-    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
-]
+pytestmark = pytest.mark.needs("bare-nodes")
+limits_known = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
 
 PAGES = "hugepages-2Mi"
 
@@ -132,6 +130,7 @@ def test_request_that_the_api_filled_in_leaves_no_room_for_a_claim(
     left_out(scenario, made.pod, REQUEST_TOO_SMALL.format("cpu"))
 
 
+@limits_known
 @pytest.mark.statement("NA-06", "NA-08")
 @pytest.mark.parametrize(("pool", "resource", "unit"), RESOURCES)
 def test_limit_of_a_container_and_its_claim_are_above_the_limit_of_the_pod(
@@ -151,6 +150,7 @@ def test_limit_of_a_container_and_its_claim_are_above_the_limit_of_the_pod(
     left_out(scenario, made.pod, LIMIT_TOO_SMALL.format(resource, "main"))
 
 
+@limits_known
 @pytest.mark.control("NA-08")
 @pytest.mark.parametrize(
     "containers",

@@ -21,9 +21,9 @@ from scenarios.node_allocatable.arrange import (
     large_node,
     room_is,
 )
-from scenarios.node_allocatable.published import published_devices
+from scenarios.node_allocatable.published import multiplier_of, published_devices
 
-pytestmark = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
+overhead_known = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
 
 
 def users(using: int, of: int) -> list[Object]:
@@ -62,7 +62,7 @@ def test_another_multiplier_takes_another_amount(scenario: Scenario, multiplier:
     made = bound(scenario, consumer(scenario, driver, node, capacity={"cpu": 7}))
 
     (device,) = published_devices(scenario, driver)
-    written = amount(device["nodeAllocatableResources"]["cpu"]["mapping"]["capacityMultiplier"])
+    written = amount(multiplier_of(device, "cpu"))
     taken = consumed(made.claim, "cpu") * written
     assert taken == 7 * amount(multiplier)
     assert demand(made.pod) == {"cpu": taken}
@@ -79,9 +79,7 @@ def test_mapping_by_device_is_the_number_of_devices_times_the_multiplier(
 
     made = bound(scenario, consumer(scenario, driver, node, count=count))
 
-    each = amount(
-        published_devices(scenario, driver)[0]["nodeAllocatableResources"]["cpu"]["mapping"]["deviceMultiplier"]
-    )
+    each = amount(multiplier_of(published_devices(scenario, driver)[0], "cpu"))
     assert demand(made.pod) == {"cpu": 2 * each}
     room_is(scenario, node, "cpu", allocatable(scenario, node, "cpu") - 2 * each)
 
@@ -97,6 +95,7 @@ def test_one_device_takes_one_multiplier(scenario: Scenario) -> None:
     room_is(scenario, node, "cpu", allocatable(scenario, node, "cpu") - 8)
 
 
+@overhead_known
 @pytest.mark.statement("NA-20")
 def test_overhead_per_pod_does_not_grow_with_the_containers(scenario: Scenario, difference: Difference) -> None:
     node = large_node(scenario)
@@ -111,6 +110,7 @@ def test_overhead_per_pod_does_not_grow_with_the_containers(scenario: Scenario, 
     room_is(scenario, node, "memory", allocatable(scenario, node, "memory") - 2 * cost)
 
 
+@overhead_known
 @pytest.mark.control("NA-20")
 def test_pod_without_the_claim_costs_nothing(scenario: Scenario) -> None:
     node = large_node(scenario)
@@ -123,6 +123,7 @@ def test_pod_without_the_claim_costs_nothing(scenario: Scenario) -> None:
     room_is(scenario, node, "memory", allocatable(scenario, node, "memory") - amount("8Gi"))
 
 
+@overhead_known
 @pytest.mark.statement("NA-21")
 def test_overhead_per_container_grows_with_the_containers_that_use_the_claim(
     scenario: Scenario, difference: Difference
@@ -138,6 +139,7 @@ def test_overhead_per_container_grows_with_the_containers_that_use_the_claim(
     room_is(scenario, node, "memory", allocatable(scenario, node, "memory") - 6 * each)
 
 
+@overhead_known
 @pytest.mark.control("NA-21")
 def test_containers_that_do_not_use_the_claim_add_nothing(scenario: Scenario) -> None:
     node = large_node(scenario)

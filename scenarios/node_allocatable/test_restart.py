@@ -23,7 +23,6 @@ from scenarios.node_allocatable.arrange import (
 pytestmark = [
     pytest.mark.exclusive("cluster"),
     pytest.mark.needs("bare-nodes", "restart"),
-    pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources"),
 ]
 
 
