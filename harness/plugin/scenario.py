@@ -2,11 +2,12 @@
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from fake_driver.inventory import Pool, place
+from harness import faults
 from harness.clusters.protocol import BareNode, Cluster, NotObservable
 from harness.drivers import Driver, DriverHost, Observed
 from harness.evidence import Lack, Recorder, Sightings, name_of
@@ -217,6 +218,22 @@ class Scenario:
     def held(self, gang: str, lacks: Lack, text: str) -> None:
         """Tell in the report what a held gang lacks, by what the cluster says of it."""
         self.recorder.held(gang, lacks, text)
+
+    @contextmanager
+    def fault(self, name: str, driver: Driver | None = None) -> Iterator[None]:
+        """A named fault (docs/chaos.md) while the block runs: on the scenario's node, of the driver where one is given.
+
+        What has been broken is started again at the end, but need not be well yet. Raises UsageError for an unknown
+        name, NotObservable where the cluster does not let it happen.
+        """
+        (chosen,) = faults.named([name], faults.FAULTS)
+        heal = chosen.inject(faults.Target(self.cluster, self.client, self.node, driver))
+        self.recorder.note(f"fault {name}: {chosen.text}")
+        try:
+            yield
+        finally:
+            heal()
+            self.recorder.note(f"fault {name} has ended")
 
     # -- observing ----------------------------------------------------------------------------------------------
 
