@@ -16,6 +16,7 @@ from harness.clusters.profile import Profile
 from harness.clusters.providers import EXISTING, PROVIDERS
 from harness.clusters.wishes import Wishes
 from harness.errors import UsageError
+from harness.plugin.shards import Shard
 from harness.programs import Components
 from harness.releases import Release
 from harness.report import catalogue
@@ -32,6 +33,7 @@ class Options:
     profile: Profile
     components: Components
     statements: frozenset[str] | None
+    shard: Shard | None
     controls: bool
     rounds: int
     seed: int | None
@@ -58,6 +60,7 @@ def add(parser: pytest.Parser) -> None:
     group.addoption("--emulate", default=None, metavar="RELEASE", help="let its control plane behave as an older one")
     group.addoption("--profile", default="features", help="a name in kind-configs/, or a kind Cluster file")
     group.addoption("--statement", default=None, metavar="ID,GROUP", help="only these statements or groups")
+    group.addoption("--shard", default=None, metavar="N/OF", help="only this part of the run, for several machines")
     group.addoption("--component", action="append", default=[], metavar="NAME=PATH|RELEASE", help="replace a program")
     group.addoption("--component-arg", action="append", default=[], metavar="NAME=FLAG", help="add a flag to a program")
     group.addoption("--nodes", type=int, default=None, metavar="N", help="nodes with a kubelet (those of the profile)")
@@ -94,6 +97,7 @@ def read(config: pytest.Config) -> Options:
         profile=chosen,
         components=Components.parse(config.getoption("component"), config.getoption("component_arg")),
         statements=_statements(config.getoption("statement")),
+        shard=Shard.parse(shard) if (shard := config.getoption("shard")) else None,
         controls=config.getoption("controls"),
         rounds=_at_least_one("--rounds", rounds),
         seed=secrets.randbelow(2**32) if rounds > 1 and seed is None else seed,

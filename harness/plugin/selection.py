@@ -7,6 +7,7 @@ import pytest
 from harness.plugin.keys import MARKS
 from harness.plugin.markers import Marks
 from harness.plugin.options import Options
+from harness.plugin.shards import share
 
 ROUND = "dra_e2e_round"
 
@@ -17,12 +18,21 @@ def select(items: list[pytest.Item], options: Options) -> list[pytest.Item]:
     deselected: list[pytest.Item] = []
     for item in items:
         (kept if _chosen(item.stash[MARKS], options) else deselected).append(item)
+    if options.shard is not None:
+        mine = share([(item.stash[MARKS].ids, _weight(item)) for item in kept], options.shard)
+        deselected += [item for place, item in enumerate(kept) if place not in mine]
+        kept = [item for place, item in enumerate(kept) if place in mine]
     if options.seed is not None:
         random.Random(options.seed).shuffle(kept)  # noqa: S311 - an order, not a secret
     else:
         kept.sort(key=_turn)
     items[:] = kept
     return deselected
+
+
+def _weight(item: pytest.Item) -> int:
+    """About how long it takes, in seconds."""
+    return 20 if item.get_closest_marker("slow") or item.stash[MARKS].exclusive else 2
 
 
 def _turn(item: pytest.Item) -> tuple[bool, str, bool]:

@@ -32,7 +32,7 @@ def item(name: str, *, exclusive: bool = False, off: dict[str, list[str]] | None
 
 
 def ordered(*items: Item, seed: int | None = None) -> list[str]:
-    options = cast(Options, SimpleNamespace(statements=None, controls=False, seed=seed))
+    options = cast(Options, SimpleNamespace(statements=None, shard=None, controls=False, seed=seed))
     kept: list[Any] = list(items)
     assert selection.select(kept, options) == []
     return [found.name for found in kept]

@@ -63,6 +63,8 @@ def complaint(pytester: pytest.Pytester, *arguments: str, scenario: str = SCENAR
         (["--statement", "WF-99"], "unknown statement WF-99; did you mean"),
         (["--statement", "NOPE"], "unknown statement NOPE"),
         (["--statement", ""], "no statement named"),
+        (["--shard", "2"], "--shard 2: write it like 2/5, the second of five"),
+        (["--shard", "3/2"], "--shard 3/2: the first number must be from 1 to 2"),
         (["--rounds", "0"], "--rounds must be at least 1, not 0"),
         (["--time-factor", "0"], "--time-factor must be greater than 0"),
         (["no/such/group"], "there is no file or directory no/such/group"),
