@@ -16,7 +16,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Run, "create", create)
 
 
-@pytest.mark.parametrize("command", ["up", "bench"])
+@pytest.mark.parametrize("command", ["up", "bench", "chaos"])
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -44,6 +44,8 @@ def test_a_cluster_that_cannot_be(
     [
         (["statements", "NOPE"], "unknown statement NOPE"),
         (["down", "nope"], "nope is no kept run of yours"),
+        (["chaos", "--fault", "nope"], "unknown fault 'nope': choose of "),
+        (["chaos", "--nodes", "2"], "the standard load needs 3 nodes: give --nodes 3"),
         (["bench", "--starts", "0"], "--starts must be at least 1, not 0"),
         (["bench", "--compare", "/no/such/file"], "no numbers at /no/such/file: No such file or directory"),
         (["report", "diff", "/no/such/old", "/no/such/new"], "no report at /no/such/old: No such file or directory"),
