@@ -1,24 +1,8 @@
-"""Numbers: how long a start takes, what a scenario costs beside Kubernetes, how fast a wait wakes up."""
+"""Numbers: how fast Kubernetes decides, what a start and a scenario take, how fast a wait wakes up."""
 
 from harness.bench.files import read, write
-from harness.bench.held_back import held_back
 from harness.bench.machine import describe
-from harness.bench.model import Bench, Budget, Series
-from harness.bench.overhead import overhead
-from harness.bench.pods import pods
-from harness.bench.start_up import start_up
-from harness.bench.wake_up import wake_up
+from harness.bench.model import Backlog, Bench, Budget, Series
+from harness.bench.suite import PARTS, Side, Suite
 
-__all__ = [
-    "Bench",
-    "Budget",
-    "Series",
-    "describe",
-    "held_back",
-    "overhead",
-    "pods",
-    "read",
-    "start_up",
-    "wake_up",
-    "write",
-]
+__all__ = ["PARTS", "Backlog", "Bench", "Budget", "Series", "Side", "Suite", "describe", "read", "write"]

@@ -22,13 +22,13 @@ def read(path: Path) -> Bench:
         raise UsageError(f"{file} is no bench.json of this version of dra-e2e: {error!r}") from error
 
 
-def write(bench: Bench, directory: Path, earlier: Bench | None) -> Path:
+def write(bench: Bench, directory: Path) -> Path:
     """Write both; returns the page. Raises InfrastructureError when there is no place for them."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         text = json.dumps(bench.to_json(), indent=1, ensure_ascii=False)
         (directory / JSON).write_text(text + "\n", encoding="utf-8")
-        (directory / PAGE).write_text(page.render(bench, earlier), encoding="utf-8")
+        (directory / PAGE).write_text(page.render(bench), encoding="utf-8")
     except OSError as error:
         raise InfrastructureError(f"the numbers were not written: {error}") from error
     return directory / PAGE

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 #: The version of bench.json.
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,41 @@ class Series:
     def percentile(self, percent: float) -> float:
         """The smallest sample that is not exceeded by `percent` of them (nearest rank)."""
         return sorted(self.samples)[max(0, math.ceil(len(self.samples) * percent / 100) - 1)]
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """How fast the scheduler binds Pods that all wait when it starts, in rounds."""
+
+    workload: str
+    title: str
+    nodes: int
+    devices: int
+    """Of each node, in one slice."""
+    pods: int
+    """That wait, in each round."""
+    rounds: tuple[tuple[int, float], ...]
+    """How many were bound within the time box, and seconds from the scheduler's first trace to the last of them."""
+
+    @property
+    def key(self) -> tuple[str, int, int, int]:
+        """What two measurements must have in common to stand beside each other."""
+        return self.workload, self.nodes, self.devices, self.pods
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """Pods bound in a second, in each round."""
+        return tuple(bound / seconds if seconds else 0.0 for bound, seconds in self.rounds)
+
+    @property
+    def rate(self) -> float:
+        """The median of them."""
+        return statistics.median(self.rates)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every Pod was bound within the time box, in every round."""
+        return all(bound == self.pods for bound, _ in self.rounds)
 
 
 @dataclass(frozen=True)
@@ -65,6 +100,20 @@ class Bench:
     profile: str
     machine: Machine
     series: tuple[Series, ...]
+    backlogs: tuple[Backlog, ...] = ()
+    changed: tuple[str, ...] = ()
+    """What was not the release's own: programs and flags, as they were given."""
+    seconds: float = 0.0
+    """How long it took."""
+    beside: "Bench | None" = None
+    """What it stands against: an earlier one, or the release's own programs, measured in turn with it."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from the one beside it."""
+        if self.changed:
+            return f"with {', '.join(self.changed)}"
+        return f"{self.release}, {self.started[:16].replace('T', ' ')}"
 
     def __getitem__(self, name: str) -> Series:
         return next(series for series in self.series if series.name == name)
@@ -81,7 +130,9 @@ class Bench:
             "schema": SCHEMA,
             **asdict(self),
             "series": [{**asdict(series), **_summary(series)} for series in self.series],
+            "backlogs": [{**asdict(each), "pods_per_second": round(each.rate, 2)} for each in self.backlogs],
             "budgets": [{**asdict(budget), "kept": budget.kept} for budget in self.budgets],
+            "beside": self.beside.to_json() if self.beside else None,
         }
 
     @classmethod
@@ -90,8 +141,22 @@ class Bench:
         if data["schema"] != SCHEMA:
             raise ValueError(f"schema {data['schema']!r} instead of {SCHEMA!r}")
         series = tuple(Series(each["name"], each["title"], tuple(each["samples"])) for each in data["series"])
-        facts = {key: data[key] for key in ("started", "release", "provider", "profile")}
-        return cls(**facts, machine=Machine(**data["machine"]), series=series)
+        backlogs = tuple(
+            Backlog(
+                **{key: each[key] for key in ("workload", "title", "nodes", "devices", "pods")},
+                rounds=tuple((bound, seconds) for bound, seconds in each["rounds"]),
+            )
+            for each in data["backlogs"]
+        )
+        facts = {key: data[key] for key in ("started", "release", "provider", "profile", "seconds")}
+        return cls(
+            **facts,
+            machine=Machine(**data["machine"]),
+            series=series,
+            backlogs=backlogs,
+            changed=tuple(data["changed"]),
+            beside=cls.from_json(data["beside"]) if data["beside"] else None,
+        )
 
 
 def _summary(series: Series) -> dict[str, float]:

@@ -4,17 +4,22 @@ import itertools
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from harness.bench.model import Series
+from harness.bench.rounds import Samples
 from harness.errors import InfrastructureError
 from harness.report import read
 
 _SCENARIOS = """
+import time
+
 import pytest
 from fake_driver.profiles import gpus
+from harness.kube.builders import claim, pod, request
+from harness.kube.predicates import running
 
 pytestmark = pytest.mark.control("WF-01")
 
@@ -27,16 +32,32 @@ def test_empty(scenario, number):
 @pytest.mark.parametrize("number", range({count}))
 def test_driver(scenario, number):
     scenario.driver(gpus())
+
+
+@pytest.mark.parametrize("number", range({count}))
+def test_pod(scenario, number):
+    driver = scenario.driver(gpus())
+    wanted = scenario.create(claim("wanted", request(driver.device_class)))
+    scenario.wait(scenario.create(pod("consumer", claims={{"gpu": wanted}})), running())
+    began = time.monotonic()
+    assert scenario.timeline()
+    scenario.measured("timeline", time.monotonic() - began, "time axis collected")
 """
 
+TITLES = {
+    "empty scenario": "from one empty scenario to the next",
+    "driver scenario": "the same with a driver, registered and published",
+    "pod scenario": "the same with a driver and a Pod that runs",
+    "timeline": "of which its time axis",
+}
 
-def overhead(directory: Path, arguments: Sequence[str], count: int) -> list[Series]:
-    """From the start of one scenario to that of the next, in one process: empty ones, and ones with a driver.
+
+def overhead(directory: Path, arguments: Sequence[str], count: int) -> Samples:
+    """From the start of one scenario to that of the next, in one process: empty ones, with a driver, with a Pod.
 
     `arguments` choose the cluster, as pytest's own. Raises InfrastructureError when pytest does not pass.
     """
-    folder = directory / "overhead"
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(dir=directory))
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (folder / "test_overhead.py").write_text(_SCENARIOS.format(count=count + 2), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "harness.plugin", "-p", "no:cacheprovider"]
@@ -49,12 +70,11 @@ def overhead(directory: Path, arguments: Sequence[str], count: int) -> list[Seri
     (report,) = (folder / "reports").glob("*/report.json")
     results = [result for statement in read(report).statements for result in statement.controls]
     begins = {result.nodeid: datetime.fromisoformat(result.started).timestamp() for result in results}
-    return [
-        Series("empty scenario", "from one empty scenario to the next", _distances(begins, "test_empty")),
-        Series(
-            "driver scenario", "the same with a driver, registered and published", _distances(begins, "test_driver")
-        ),
-    ]
+    axes = [seen.seconds for result in results for seen in result.observed if seen.measure == "timeline"]
+    return {
+        **{name: _distances(begins, f"test_{name.split()[0]}") for name in TITLES if name.endswith(" scenario")},
+        "timeline": [seconds for seconds in axes if seconds is not None],
+    }
 
 
 def _distances(begins: dict[str, float], test: str) -> tuple[float, ...]:

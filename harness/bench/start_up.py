@@ -3,34 +3,22 @@
 import time
 from pathlib import Path
 
-from harness.bench.model import Series
-from harness.clusters.local.cluster import LocalCluster
+from harness.bench.rounds import Samples
 from harness.clusters.local.provider import LocalProvider
 from harness.clusters.profile import Profile
 
+TITLES = {
+    "floor": "etcd and API server ready",
+    "start": "whole cluster ready, with its kubelets",
+    "teardown": "cluster removed",
+}
 
-def start_up(
-    provider: LocalProvider, directory: Path, profile: Profile, repetitions: int
-) -> tuple[list[Series], LocalCluster]:
-    """Measure both in turn, so that a disturbance hits both; the last cluster is left running, and returned.
 
-    Raises InfrastructureError when one does not start.
-    """
-    floors, starts, removals = [], [], []
-    for number in range(repetitions + 1):
-        floors.append(provider.floor(directory / f"f{number}", profile))
-        began = time.monotonic()
-        cluster = provider.start(directory / f"c{number}", name=f"bench-{number}", profile=profile)
-        starts.append(time.monotonic() - began)
-        if number == repetitions:
-            break
-        began = time.monotonic()
-        cluster.delete()
-        removals.append(time.monotonic() - began)
-    # The first of each reads the programs from disk.
-    series = [
-        Series("floor", "etcd and API server ready", tuple(floors[1:])),
-        Series("start", f"whole cluster ready, {len(cluster.kubelet_nodes())} kubelets", tuple(starts[1:])),
-        Series("teardown", "cluster removed", tuple(removals)),
-    ]
-    return series, cluster
+def start_up(provider: LocalProvider, directory: Path, profile: Profile) -> Samples:
+    """One of each, one after the other. Raises InfrastructureError when one does not start."""
+    floor = provider.floor(directory / "floor", profile)
+    began = time.monotonic()
+    cluster = provider.start(directory / "start", name="bench", profile=profile)
+    started = time.monotonic()
+    cluster.delete()
+    return {"floor": [floor], "start": [started - began], "teardown": [time.monotonic() - started]}

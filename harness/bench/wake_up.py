@@ -4,14 +4,17 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from harness.bench.model import Series
+from harness.bench.rounds import Samples
 from harness.kube import Client, Obj, Waiter
 from harness.kube.predicates import Predicate
 
 _PATIENCE = 30.0  # seconds for what takes milliseconds
 
 
-def wake_up(client: Client, count: int) -> Series:
+TITLES = {"wake-up": "write acknowledged to wait returned"}
+
+
+def wake_up(client: Client, count: int) -> Samples:
     """From the acknowledgement of a write to the moment at which a wait that was watching returns."""
     subject = client.create({"kind": "ConfigMap", "metadata": {"name": "wake-up"}, "data": {"state": "new"}})
     try:
@@ -19,7 +22,7 @@ def wake_up(client: Client, count: int) -> Series:
             samples = tuple(_sample(client, subject, str(number), thread) for number in range(count))
     finally:
         client.delete(subject)
-    return Series("wake-up", "write acknowledged to wait returned", samples)
+    return {"wake-up": samples}
 
 
 def _sample(client: Client, subject: Obj, number: str, thread: ThreadPoolExecutor) -> float:

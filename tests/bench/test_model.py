@@ -1,8 +1,9 @@
 import json
+from dataclasses import replace
 
 import pytest
 
-from harness.bench.model import Bench, Series
+from harness.bench.model import Backlog, Bench, Series
 from tests.bench.sample import bench
 
 HUNDRED = Series("wake-up", "wake-up", tuple(float(number) for number in range(100, 0, -1)))
@@ -41,5 +42,23 @@ def test_json_and_back() -> None:
     data = json.loads(json.dumps(bench().to_json()))
     assert Bench.from_json(data) == bench()
     assert data["budgets"][0]["kept"] is True
-    with pytest.raises(ValueError, match="schema 2 instead of 1"):
-        Bench.from_json({**data, "schema": 2})
+    assert data["backlogs"][0]["pods_per_second"] == 100
+
+
+def test_json_and_back_with_the_one_beside() -> None:
+    both = bench(beside=bench(), changed=("kube-scheduler=/opt/mine",))
+    assert Bench.from_json(json.loads(json.dumps(both.to_json()))) == both
+
+
+def test_a_rate_is_the_median_of_the_rounds_and_a_backlog_that_was_not_done_says_so() -> None:
+    found = Backlog("claim", "claims", 100, 8, 200, ((200, 2.0), (200, 4.0), (90, 15.0)))
+    assert found.rates == (100.0, 50.0, 6.0)
+    assert found.rate == 50.0
+    assert not found.complete
+    assert replace(found, rounds=((200, 2.0),)).complete
+
+
+def test_another_schema_is_refused() -> None:
+    data = bench().to_json()
+    with pytest.raises(ValueError, match="schema 1 instead of 2"):
+        Bench.from_json({**data, "schema": 1})
