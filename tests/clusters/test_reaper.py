@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,6 +38,18 @@ def test_a_dead_run_is_removed_with_its_processes(sleeper: Sleeper) -> None:
     process = sleeper(run.id)
     run.release()
     assert reaper.reap() == [run.id]
+    assert not run.directory.exists()
+    assert not runs(process)
+
+
+def test_a_second_signal_does_not_cut_a_removal_short(sleeper: Sleeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: Run) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(reaper, "PROVIDER_REAPERS", (interrupted, *reaper.PROVIDER_REAPERS))
+    run = Run.create()
+    process = sleeper(run.id)
+    reaper.remove(run)
     assert not run.directory.exists()
     assert not runs(process)
 
