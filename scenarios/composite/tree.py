@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fake_driver.profiles import gpus
 from harness.kube.builders import (
     claim,
-    claim_template,
     composite_pod_group,
     gang,
     gang_of_groups,
@@ -16,9 +15,7 @@ from harness.kube.builders import (
     workload_ref,
 )
 from harness.kube.predicates import (
-    claim_generated,
     condition,
-    generated_claim_name,
     group_unschedulable,
     initially_scheduled,
     scheduled,
@@ -27,13 +24,13 @@ from harness.kube.predicates import (
     unscheduled,
 )
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import told
+from scenarios.gang.arrange import kept_back, told
 
 #: Nobody looks for the Workload that a group's reference names; here the scenario plays the controller that made both.
 WORKLOAD = workload_ref("training", "worker")
 
-#: The template of the workers' claims: one GPU.
-TEMPLATE = "gpu"
+#: How many workers a child has, unless it lacks one.
+WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -44,10 +41,17 @@ class Child:
     workers: Sequence[Object]
 
 
-def free_gpus(scenario: Scenario, count: int) -> tuple[Object, Object]:
-    """So many GPUs are free, and the scheduler knows it: it has given the others to this Pod with this claim."""
+def free_gpus(scenario: Scenario, count: int, *children: str) -> tuple[Object, Object]:
+    """So many GPUs are free, and each worker of these children has its claim for one.
+
+    The scheduler knows it: it has given the other GPUs to this Pod with this claim, which came last. So no worker is
+    ever kept back for its claim. One that was would be counted so for as long as another one of its group waits for the
+    quorum: events of claims are then no reason to look again (moveEntitiesToActiveOrBackoffQueue of 1.37.2).
+    """
     driver = scenario.driver(gpus(8), plugin=False)
-    scenario.create(claim_template(TEMPLATE, request(driver.device_class)))
+    for name in children:
+        for number in range(WORKERS):
+            scenario.create(claim(f"{name}-{number}", request(driver.device_class)))
     taken = scenario.create(claim("taken", request(driver.device_class, count=8 - count)))
     return scenario.wait(scenario.create(pod("holder", claims={"gpus": taken})), scheduled()), taken
 
@@ -57,18 +61,17 @@ def composite(scenario: Scenario, name: str, min_group_count: int, parent: str |
     return scenario.create(composite_pod_group(name, gang_of_groups(min_group_count), WORKLOAD, parent=parent))
 
 
-def child(scenario: Scenario, name: str, parent: str | None, *, workers: int = 2, min_count: int = 2) -> Child:
-    """A gang below the composite of that name (None: a gang on its own)."""
+def child(scenario: Scenario, name: str, parent: str | None, *, workers: int = WORKERS) -> Child:
+    """A gang of two below the composite of that name (None: a gang on its own), with so many workers."""
     reference = WORKLOAD if parent else None
-    group = scenario.create(pod_group(name, gang(min_count), parent=parent, workload=reference))
-    return Child(group, [worker(scenario, group, f"{name}-{number}") for number in range(workers)])
+    group = scenario.create(pod_group(name, gang(WORKERS), parent=parent, workload=reference))
+    return Child(group, [worker(scenario, group, number) for number in range(workers)])
 
 
-def worker(scenario: Scenario, group: Object, name: str) -> Object:
-    """A Pod of the group that needs one GPU."""
-    return scenario.create(
-        pod(name, pod_group=group, templates={"gpu": TEMPLATE}, scheduler_name=scenario.scheduler_name)
-    )
+def worker(scenario: Scenario, group: Object, number: int) -> Object:
+    """A Pod of the group that needs one GPU, by a claim of its own name."""
+    name = f"{group['metadata']['name']}-{number}"
+    return scenario.create(pod(name, pod_group=group, claims={"gpu": name}, scheduler_name=scenario.scheduler_name))
 
 
 def placed(scenario: Scenario, *children: Child) -> None:
@@ -97,12 +100,7 @@ def held(scenario: Scenario, *children: Child) -> None:
     """The scheduler keeps every worker of these groups from its queue of Pods to be tried: not one was."""
     workers = [member for each in children for member in each.workers]
     scenario.barrier.scheduler(scenario.scheduler_name)
-    scenario.waiter.poll(
-        lambda: scenario.scheduler_metric("scheduler_unschedulable_pods", plugin="GangScheduling"),
-        lambda count: count == len(workers),
-        f"GangScheduling holds back {len(workers)} Pods",
-        timeout=15,
-    )
+    kept_back(scenario, len(workers))
     untouched(scenario, *children)
     for each in children:
         what = f"{len(each.workers)} of {len(workers)} Pods kept back by GangScheduling, none tried"
@@ -121,7 +119,6 @@ def untouched(scenario: Scenario, *children: Child) -> None:
 def without_place(scenario: Scenario, workers: Sequence[Object]) -> None:
     """None of these Pods has a node or a device."""
     for member in workers:
-        current = scenario.wait(member, claim_generated("gpu"))
-        assert unscheduled()(current), f"{member['metadata']['name']} is bound"
-        wanted = scenario.client.get("ResourceClaim", generated_claim_name(current, "gpu"))
-        assert unallocated()(wanted), f"the claim of {member['metadata']['name']} is allocated"
+        name = member["metadata"]["name"]
+        assert unscheduled()(scenario.get(member)), f"{name} is bound"
+        assert unallocated()(scenario.client.get("ResourceClaim", name)), f"the claim of {name} is allocated"

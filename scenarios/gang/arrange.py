@@ -162,11 +162,17 @@ def short_of_room(scenario: Scenario, *, could: int, of: int) -> Predicate[Objec
     )
 
 
+def gave_up_its_place() -> Predicate[Object]:
+    """There was a place for the Pod, as 1.36 tells of a gang that is not placed: it was to wait for the others."""
+    return unschedulable("plugins asked to wait")
+
+
 def waits_for_room(scenario: Scenario, made: Gang, *, could: int, of: int) -> Object:
     """The scheduler has tried all Pods and found places for only `could` of the `of` that the gang needs.
 
-    By the group's word; else by those of its Pods for which nothing was left, while the others hold their places in the
-    scheduler's own books. Returns the group.
+    By the group's word and, where that has no numbers, by so many Pods that had a place and could not keep it; where
+    there is no word by those for which nothing was left, while the others hold their places in the scheduler's own
+    books. Returns the group.
     """
     group = made.group
     if has_a_word(scenario):
@@ -174,6 +180,8 @@ def waits_for_room(scenario: Scenario, made: Gang, *, could: int, of: int) -> Ob
         group = scenario.wait(group, says | initially_scheduled())
         assert says(group), f"the group was placed: {told(scenario, group)}"
         scenario.waiter.wait_any("Pod", all_of(unschedulable(), len(made.pods)), label_selector=made.selector)
+        if not says_counts(scenario):
+            scenario.waiter.wait_any("Pod", count_of(gave_up_its_place(), could), SOON, label_selector=made.selector)
     else:
         left = count_of(unschedulable(), len(made.pods) - could)
         scenario.waiter.wait_any("Pod", left, SOON, label_selector=made.selector)
@@ -230,17 +238,28 @@ def held_for_quorum(scenario: Scenario, held: Sequence[Object]) -> None:
     """
     groups_seen(scenario)
     no_trace(scenario, held)
-
-    def read() -> float:
-        page = scenario.cluster.metrics("kube-scheduler")
-        return metrics.value(
-            page, "scheduler_unschedulable_pods", plugin="GangScheduling", profile=scenario.scheduler_name
-        )
-
-    what = f"GangScheduling keeps back {len(held)} Pods of {scenario.scheduler_name}"
-    scenario.waiter.poll(read, lambda count: count == len(held), what, SOON)
+    kept_back(scenario, len(held))
     no_trace(scenario, held)
     scenario.held(str(group_of(held[0])), "quorum", f"{len(held)} Pods kept back by GangScheduling, none tried")
+
+
+def kept_back(scenario: Scenario, count: int) -> None:
+    """Wait until the plugin GangScheduling keeps back so many Pods of the scenario's own scheduler profile."""
+    scenario.waiter.poll(
+        lambda: scenario.scheduler_metric("scheduler_unschedulable_pods", plugin="GangScheduling"),
+        lambda found: found == count,
+        f"GangScheduling keeps back {count} Pods of {scenario.scheduler_name}",
+        SOON,
+    )
+
+
+def waiting_for_groups(scenario: Scenario, count: int) -> None:
+    """Wait until so many Pods wait for groups that do not exist: of the whole cluster, which must be the scenario's."""
+
+    def read() -> float:
+        return metrics.value(scenario.cluster.metrics("kube-scheduler"), "scheduler_pending_pods", queue="incomplete")
+
+    scenario.waiter.poll(read, lambda found: found == count, f"{count} Pods wait for groups", SOON)
 
 
 def told(scenario: Scenario, group: Object) -> str:

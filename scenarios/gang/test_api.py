@@ -38,10 +38,10 @@ def at_hand(scenario: Scenario, example: Object) -> Object:
     return example
 
 
-def served(scenario: Scenario) -> set[str]:
-    """The kinds that the API server serves in the article's API version."""
+def served(scenario: Scenario, version: str = API) -> set[str]:
+    """The kinds that the API server serves in a version of its scheduling API."""
     try:
-        found = scenario.client.raw("GET", f"/apis/{API}")
+        found = scenario.client.raw("GET", f"/apis/{version}")
     except ApiError as error:
         if error.not_found:
             return set()
@@ -49,25 +49,23 @@ def served(scenario: Scenario) -> set[str]:
     return {each["kind"] for each in found["resources"]}
 
 
-def gate(scenario: Scenario) -> tuple[str, bool]:
+def gate(scenario: Scenario, name: str = GATE) -> tuple[str, bool]:
     """The gate's stage, in the API server's own words, and whether it is on."""
     page = metrics.series(scenario.cluster.metrics("kube-apiserver"), "kubernetes_feature_enabled")
-    (found,) = (sample for sample in page if sample.labels["name"] == GATE)
+    (found,) = (sample for sample in page if sample.labels["name"] == name)
     return found.labels["stage"], bool(found.value)
 
 
 @pytest.mark.statement("GS-02")
 @pytest.mark.feature("PodGroup.v1beta1")
 @pytest.mark.profile("defaults")
-@pytest.mark.exclusive("cluster")
-@pytest.mark.needs("restart")
 def test_gangs_are_beta_and_off_where_nobody_asks_for_them(scenario: Scenario, difference: Difference) -> None:
-    if difference("gate and API are on"):
-        scenario.spoilt = True
-        scenario.cluster.restart("kube-apiserver", gates={GATE: True}, args=[f"--runtime-config={API}=true"])
+    name, version, kind = GATE, API, "PodGroup"
+    if difference("one looks for a beta and a kind that are on by default"):
+        name, version, kind = "DRADeviceBindingConditions", "scheduling.k8s.io/v1", "PriorityClass"
 
-    assert gate(scenario) == ("BETA", False)
-    assert "PodGroup" not in served(scenario)
+    assert gate(scenario, name) == ("BETA", False)
+    assert kind not in served(scenario, version)
     stored = scenario.client.create(manifest(scenario, "gs-pod-worker-0.yaml"), dry_run=True)
     assert "schedulingGroup" not in stored["spec"]
 

@@ -1,5 +1,6 @@
 """A claim that a whole group shares (XD-27)."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -13,11 +14,13 @@ from harness.kube.predicates import (
     gone,
     reserved_for,
     scheduled,
+    scheduling_error,
     unallocated,
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.gang.arrange import JOB, SOON, Gang, bound, member, placed, room
+from scenarios.taint.refusals import refused
 from scenarios.taint.seen import slices_seen
 
 pytestmark = pytest.mark.needs("bare-nodes")
@@ -106,5 +109,22 @@ def test_claim_that_the_group_does_not_name_is_reserved_for_each_pod(scenario: S
         scenario.wait(member(scenario, "workers", number, group=group, claims={SHARED: own}), scheduled(node))
 
     shared = scenario.wait(own, allocated())
-    assert [each["name"] for each in shared["status"]["reservedFor"]] == [f"workers-{at}" for at in range(3)]
+    consumers = shared["status"]["reservedFor"]
+    assert [each["name"] for each in consumers] == [f"workers-{at}" for at in range(3)]
+    # There is room for no more than so many; the consumers of another kind are nobody's to take out.
+    others = [other_consumer(number) for number in range(len(consumers), MOST)]
+    refused(lambda: reserve(scenario, shared, [*consumers, *others, other_consumer(MOST)]), "status.reservedFor")
+    scenario.on_exit(lambda: reserve(scenario, shared, []))
+    reserve(scenario, shared, [*consumers, *others])
+    scenario.wait(member(scenario, "workers", 3, group=group, claims={SHARED: own}), scheduling_error("reservation"))
     bound(scenario, "workers", 3)
+
+
+def other_consumer(number: int) -> Object:
+    """An entry of `status.reservedFor` that is neither a Pod's nor a group's."""
+    return {"apiGroup": "example.com", "resource": "others", "name": f"other-{number}", "uid": f"other-{number}"}
+
+
+def reserve(scenario: Scenario, taken: Object, consumers: Sequence[Object]) -> None:
+    """Write down who uses the claim, whose Pods go on."""
+    scenario.client.patch(taken, {"status": {"reservedFor": consumers}}, subresource="status")

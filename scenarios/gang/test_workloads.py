@@ -13,7 +13,19 @@ from harness.kube.predicates import (
 )
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import Gang, assert_unbound, at_home, members, placed, rack_key, room, short_of_room, told
+from scenarios.gang.arrange import (
+    Gang,
+    assert_unbound,
+    at_home,
+    bound,
+    member,
+    members,
+    placed,
+    rack_key,
+    room,
+    short_of_room,
+    told,
+)
 
 pytestmark = pytest.mark.needs("bare-nodes")
 
@@ -83,12 +95,15 @@ def test_job_without_a_wish_gets_a_basic_group(scenario: Scenario) -> None:
 def test_group_of_a_workload_that_does_not_exist_is_placed_all_the_same(
     scenario: Scenario, difference: Difference
 ) -> None:
-    room(scenario, 1 if difference("there is room for one of the two") else 2)
-    nowhere = {"workloadName": "nowhere", "templateName": "workers"}
+    room(scenario, 2)
+    group = pod_group("workers", gang(2), workload={"workloadName": "nowhere", "templateName": "worker"})
+    if not difference("the group does not exist either"):
+        scenario.create(group)
 
-    group = scenario.create(pod_group("workers", gang(2), workload=nowhere))
+    for number in range(2):
+        member(scenario, "workers", number, group="workers", **at_home(scenario))
 
-    placed(scenario, Gang(group, members(scenario, group, range(2), **at_home(scenario))))
+    bound(scenario, "workers", 2, timeout=10)
     assert scenario.client.find("Workload", "nowhere") is None
 
 

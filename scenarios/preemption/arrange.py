@@ -137,12 +137,30 @@ def ending(scenario: Scenario, victim: Object) -> Object:
     return last
 
 
+def all_bound(scenario: Scenario, pods: Sequence[Object]) -> None:
+    """Each of these Pods has its place."""
+    for each in pods:
+        scenario.wait(each, scheduled(), timeout=AT_ONCE)
+
+
 def sent_away(scenario: Scenario, victims: Sequence[Object], preemptor: Object) -> None:
-    """These Pods are gone, to make place for this Pod or group as a whole."""
+    """These Pods are gone, to make place for this Pod or group as a whole, whose Pods have their places.
+
+    So the scheduler has asked for every deletion: until then it lets no preemptor back in (isRunningPreemption in
+    executor.go).
+    """
+    stay_on = [each["metadata"]["name"] for each in victims if not leaves(scenario, each)]
+    assert not stay_on, f"not sent away: {', '.join(stay_on)}"
     for victim in victims:
         by = f"Preempted by {preemptor['kind'].lower()} {preemptor['metadata']['uid']}"
         scenario.wait_event(victim, "Preempted", by, timeout=AT_ONCE)
         scenario.waiter.wait_gone(victim, timeout=AT_ONCE)
+
+
+def leaves(scenario: Scenario, each: Object) -> bool:
+    """Whether the Pod is gone, or about to go."""
+    current = scenario.client.find(each)
+    return current is None or terminating()(current)
 
 
 def left_without_place(scenario: Scenario) -> Predicate[Object]:
@@ -154,7 +172,4 @@ def left_without_place(scenario: Scenario) -> Predicate[Object]:
 def stay(scenario: Scenario, *pods: Object) -> None:
     """None of these Pods has been sent away."""
     for each in pods:
-        current = scenario.client.find(each)
-        name = each["metadata"]["name"]
-        assert current is not None, f"{name} is gone"
-        assert not terminating()(current), f"{name} is being deleted"
+        assert not leaves(scenario, each), f"{each['metadata']['name']} is being deleted, or gone"

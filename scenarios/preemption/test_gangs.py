@@ -4,13 +4,13 @@ import pytest
 
 from harness.kube import ApiError
 from harness.kube.builders import gang, pod_group
-from harness.kube.predicates import group_unschedulable, initially_scheduled, scheduled, unschedulable, unscheduled
+from harness.kube.predicates import group_unschedulable, initially_scheduled, unschedulable, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.gang.arrange import told
 from scenarios.preemption.arrange import (
-    AT_ONCE,
     Gang,
+    all_bound,
     classes,
     left_without_place,
     new,
@@ -24,11 +24,12 @@ from scenarios.preemption.arrange import (
 
 pytestmark = pytest.mark.feature("PodGroup.spec.disruptionMode")
 
+pytestmark = pytest.mark.needs("bare-nodes")
+
 
 def all_placed(scenario: Scenario, preemptor: Gang) -> None:
     """Every Pod of the gang is bound, and the group says so."""
-    for member in preemptor.members:
-        scenario.wait(member, scheduled(), timeout=AT_ONCE)
+    all_bound(scenario, preemptor.members)
     scenario.wait(preemptor.group, initially_scheduled())
 
 

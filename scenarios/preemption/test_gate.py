@@ -7,7 +7,7 @@ from harness.kube import metrics
 from harness.kube.predicates import unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.preemption.arrange import ALL, SINGLE, group_over, new_gang, nodes, placed, sent_away, stay
+from scenarios.preemption.arrange import ALL, SINGLE, all_bound, group_over, new_gang, nodes, placed, sent_away, stay
 
 GATE = "GenericWorkload"
 
@@ -23,7 +23,7 @@ FURTHER = (
     "WorkloadWithJob",
 )
 
-pytestmark = [pytest.mark.exclusive("cluster"), pytest.mark.needs("restart")]
+pytestmark = [pytest.mark.exclusive("cluster"), pytest.mark.needs("restart", "bare-nodes")]
 
 
 def without(scenario: Scenario, *gates: str) -> None:
@@ -46,6 +46,7 @@ def test_groups_preempt_and_are_preempted_with_no_gate_of_its_own(scenario: Scen
 
     preemptor = new_gang(scenario, "high", [[where[0]], [where[2]]])
 
+    all_bound(scenario, preemptor.members)
     sent_away(scenario, [single[0], *whole], preemptor.group)
     stay(scenario, single[1])
     assert GATE in gates(scenario)
@@ -65,6 +66,7 @@ def test_pods_of_a_gang_preempt_one_by_one_with_the_gate_off(scenario: Scenario)
 
     reaching, stuck = new_gang(scenario, "middle", [[left], [right]]).members
 
+    all_bound(scenario, [reaching])
     sent_away(scenario, [victim], reaching)
     scenario.wait(stuck, unschedulable("preemption: "))
     stay(scenario, spared)

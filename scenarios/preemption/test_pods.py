@@ -29,6 +29,7 @@ def stays_out(scenario: Scenario, waiter: Object) -> None:
 
 
 @pytest.mark.statement("PR-01")
+@pytest.mark.needs("bare-nodes")
 def test_pod_of_higher_priority_takes_the_place_of_another(scenario: Scenario, difference: Difference) -> None:
     (node,) = nodes(scenario, 2)
     victim = placed(scenario, "low", "low", node)
@@ -43,6 +44,7 @@ def test_pod_of_higher_priority_takes_the_place_of_another(scenario: Scenario, d
 
 
 @pytest.mark.control("PR-01")
+@pytest.mark.needs("bare-nodes")
 def test_nobody_goes_for_a_pod_of_equal_priority(scenario: Scenario) -> None:
     (node,) = nodes(scenario, 1)
     holder = placed(scenario, "holder", "middle", node)
@@ -87,6 +89,7 @@ def consumer(scenario: Scenario, name: str, priority: str, device_class: str, gr
 
 
 @pytest.mark.control("XD-33")
+@pytest.mark.needs("bare-nodes")
 def test_device_of_a_device_plugin_is_freed(scenario: Scenario) -> None:
     classes(scenario)
     resource = f"{scenario.namespace}.example.com/gpu"

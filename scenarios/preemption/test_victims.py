@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import pytest
 
 from harness.kube.builders import basic, composite_pod_group, gang_of_groups, pod_group, workload_ref
-from harness.kube.predicates import scheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.preemption.arrange import (
     ALL,
-    AT_ONCE,
     SINGLE,
+    all_bound,
     group_over,
     new,
     new_gang,
@@ -21,6 +20,8 @@ from scenarios.preemption.arrange import (
     sent_away,
     stay,
 )
+
+pytestmark = pytest.mark.needs("bare-nodes")
 
 WORKLOAD = workload_ref("training", "worker")
 
@@ -34,9 +35,8 @@ def test_gang_sends_away_a_group_as_its_mode_says(scenario: Scenario, difference
 
     preemptor = new_gang(scenario, "high", [[where[0]], [where[2]]])
 
+    all_bound(scenario, preemptor.members)
     sent_away(scenario, [single[0], *whole], preemptor.group)
-    for member in preemptor.members:
-        scenario.wait(member, scheduled(), timeout=AT_ONCE)
     stay(scenario, single[1])
 
 
@@ -51,10 +51,9 @@ def test_single_pod_sends_away_a_group_as_its_mode_says(scenario: Scenario, diff
     first = new(scenario, "first", "high", where[0])
     second = new(scenario, "second", "high", where[2])
 
+    all_bound(scenario, [first, second])
     sent_away(scenario, [single[0]], first)
     sent_away(scenario, whole, second)
-    for preemptor in (first, second):
-        scenario.wait(preemptor, scheduled(), timeout=AT_ONCE)
     stay(scenario, single[1])
 
 
@@ -68,8 +67,8 @@ def test_group_without_a_mode_goes_pod_by_pod(scenario: Scenario) -> None:
 
     preemptor = new_gang(scenario, "high", [[where[0]]])
 
+    all_bound(scenario, preemptor.members)
     sent_away(scenario, [near], preemptor.group)
-    scenario.wait(preemptor.members[0], scheduled(), timeout=AT_ONCE)
     stay(scenario, far)
 
 
@@ -94,8 +93,8 @@ def test_composite_that_goes_as_a_whole_takes_its_children_along(scenario: Scena
 
     preemptor = new_gang(scenario, "high", [[where[0]]])
 
+    all_bound(scenario, preemptor.members)
     sent_away(scenario, workers, preemptor.group)
-    scenario.wait(preemptor.members[0], scheduled(), timeout=AT_ONCE)
 
 
 @pytest.mark.control("XD-36")
@@ -105,6 +104,6 @@ def test_composite_that_goes_one_by_one_loses_one_child(scenario: Scenario) -> N
 
     preemptor = new_gang(scenario, "high", [[where[0]]])
 
+    all_bound(scenario, preemptor.members)
     sent_away(scenario, [near], preemptor.group)
-    scenario.wait(preemptor.members[0], scheduled(), timeout=AT_ONCE)
     stay(scenario, far)
