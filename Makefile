@@ -79,7 +79,7 @@ engine-stop: setup ## stop it
 node-image: setup ## the node image for kind clusters, where kindest/node cannot be pulled (K8S=)
 	$(PY) -m harness node-image $(if $(K8S),--k8s $(K8S))
 
-bench: setup ## start-up, overhead and wake-up times, with plots
+bench: setup ## throughput, latencies, start-up, overhead, with plots
 	$(PY) -m harness bench $(CLUSTER) $(ARGS)
 
 chaos: setup ## named faults over a standard load, one after the other: does everything heal?

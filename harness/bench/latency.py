@@ -59,7 +59,7 @@ class Feature:
     @property
     def titles(self) -> dict[str, str]:
         """The series of the feature: titles by name."""
-        return {f"{self.workload.name} {stage}": f"{self.workload.title}, {stage}" for stage in self.stages}
+        return {f"{self.workload.name} {stage}": f"{self.workload.title}: {stage}" for stage in self.stages}
 
 
 def _prescheduled(name: str, image: str) -> Sequence[Obj]:

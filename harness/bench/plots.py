@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 
 from harness.bench.model import Bench, Series
 
-#: Heights in pixels.
+#: Heights in pixels: of a row (one that stands beside another has no title of its own), of the texts above its dots.
 ROW = 62
+ROW_BESIDE = 46
+TEXTS = 36
+TEXTS_BESIDE = 20
 AXIS = 24
-DOTS = 45
 
 _STEPS = (1, 2, 2.5, 5, 10)
 _TICKS = 4
@@ -35,8 +37,12 @@ class Row:
     """The samples of one series, those of the benchmark beside it paler."""
 
     title: str
+    """Empty where it stands beside the row above."""
     numbers: str
     y: int
+    height: int
+    top: int
+    """Where the dots begin."""
     dots: Sequence[tuple[float, float]]
     median: float
     limit: float | None
@@ -56,7 +62,7 @@ class Plot:
     @property
     def height(self) -> int:
         """Of the whole plot."""
-        return len(self.rows) * ROW + AXIS
+        return sum(row.height for row in self.rows) + AXIS
 
 
 @dataclass(frozen=True)
@@ -106,10 +112,10 @@ def plot(figure: Figure, bench: Bench) -> Plot | None:
         return None
     every = [sample for series, _ in shown for sample in series.samples]
     axis = Axis.of([*every, *figure.limits.values()], figure.logarithmic)
-    rows = [
-        _row(series, number * ROW, axis, figure.limits.get(series.name), beside)
-        for number, (series, beside) in enumerate(shown)
-    ]
+    rows: list[Row] = []
+    for series, beside in shown:
+        y = rows[-1].y + rows[-1].height if rows else 0
+        rows.append(_row(series, y, axis, figure.limits.get(series.name), beside))
     return Plot(figure.title, figure.text, rows, axis.ticks())
 
 
@@ -127,14 +133,17 @@ def change(now: float, then: float) -> str:
 
 def _row(series: Series, y: int, axis: Axis, limit: float | None, beside: bool) -> Row:
     percentiles = ", ".join(f"p{percent} {amount(series.percentile(percent))}" for percent in (50, 95, 99))
+    top = y + (TEXTS_BESIDE if beside else TEXTS)
     dots = [
-        (axis.place(sample), y + DOTS + 1.8 * (number * 4 % _LANES - _LANES // 2))
+        (axis.place(sample), top + 9 + 1.8 * (number * 4 % _LANES - _LANES // 2))
         for number, sample in enumerate(series.samples)
     ]
     return Row(
-        title=series.title,
+        title="" if beside else series.title,
         numbers=f"{percentiles}, n = {len(series.samples)}",
         y=y,
+        height=ROW_BESIDE if beside else ROW,
+        top=top,
         dots=dots,
         median=axis.place(series.median),
         limit=None if limit is None else axis.place(limit),

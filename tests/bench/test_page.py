@@ -44,14 +44,14 @@ def test_an_earlier_benchmark_stands_below() -> None:
     earlier = bench(Series("claim bound", "bound", (0.07,)))
     text = page.render(bench(beside=earlier))
     assert Tags(text).counts["rect"] == 12
-    assert "bound (before)" in text
+    assert "before: p50 70 ms" in text
     assert "-50 %" in text
 
 
 def test_changed_programs_are_named_and_stand_beside_the_releases_own() -> None:
     text = page.render(bench(changed=("kube-scheduler=/opt/mine",), beside=bench()))
-    assert "with kube-scheduler=/opt/mine" in text
-    assert "claim (without)" in text
+    assert "With kube-scheduler=/opt/mine" in text
+    assert "without: p50" in text
     assert "A B A B" in text
 
 

@@ -47,6 +47,10 @@ def test_a_cluster_that_cannot_be(
         (["chaos", "--fault", "nope"], "unknown fault 'nope': choose of "),
         (["chaos", "--nodes", "2"], "the standard load needs 3 nodes: give --nodes 3"),
         (["bench", "--starts", "0"], "--starts must be at least 1, not 0"),
+        (
+            ["bench", "--compare", "/no/such/file", "--component-arg", "kube-scheduler=--v=5"],
+            "--component stands beside the release's own programs already: leave --compare out",
+        ),
         (["bench", "--compare", "/no/such/file"], "no numbers at /no/such/file: No such file or directory"),
         (["report", "diff", "/no/such/old", "/no/such/new"], "no report at /no/such/old: No such file or directory"),
         (["report", "build", "/no/such/directory"], "no report at /no/such/directory: No such file or directory"),

@@ -12,7 +12,7 @@ from harness.clusters.local.pki import Authority, service_account_key, write_kub
 _SERVICE_RANGE = "10.96.0.0/16"
 _SERVICE_ADDRESS = "10.96.0.1"
 CLUSTER_DNS = "10.96.0.10"
-CLIENT_RATE = {"qps": 1000, "burst": 2000}  # default limits would let many scenarios at once wait for each other
+CLIENT_RATE = {"qps": 5000, "burst": 10000}  # default limits would let many scenarios at once wait for each other
 
 AUDIT_POLICY = {
     "apiVersion": "audit.k8s.io/v1",
