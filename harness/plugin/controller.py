@@ -8,7 +8,9 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from harness.plugin import outcome
 from harness.plugin.options import Options
 from harness.plugin.results import Results
 from harness.report import Host, Replacement, Report, assess, catalogue, column, exit_code, headline, write
+from harness.report import Program as ProgramFacts
 from harness.report import Run as RunFacts
 
 #: The file in a run's directory that tells its workers where the report, and so the evidence, goes.
@@ -60,6 +63,7 @@ class Controller:
         self._misuse: str | None = None
         self._troubled = False
         self._prepared = False
+        self._programs: dict[str, programs.Program] = {}
         self._report: tuple[Report, Path] | None = None
 
     # -- before the first scenario ------------------------------------------------------------------------------
@@ -88,8 +92,9 @@ class Controller:
         drivers.prepare(options.provider, options.driver_image, _tell)
         # kubectl: some scenarios do what a document tells its reader to type.
         all_programs = (*PROGRAMS, "kubectl") if options.provider == LocalCluster.provider else ("kubectl",)
-        wanted = [name for name in all_programs if name not in options.components.replacements]
-        programs.get_all(wanted, options.release)
+        replaced = options.components.replacements
+        wanted = [name for name in all_programs if name not in replaced]
+        self._programs = {**programs.get_all(wanted, options.release), **replaced}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -166,6 +171,7 @@ class Controller:
         facts, notes = column.of_cluster(pool.find(options.profile), options.profile.name)
         replaced = options.components.replacements
         if facts:
+            facts = replace(facts, programs=self._program_facts(), configuration=self._configuration())
             own = {component: gates for component, gates in facts.gates.items() if component not in replaced}
             disagreements = releases.disagreements(options.release, own)
             if options.target:  # another patch, or a distribution's own: news, and no trouble
@@ -185,6 +191,7 @@ class Controller:
                 interrupted=interrupted,
                 replacements=tuple(Replacement(p.name, p.version, p.sha256) for p in replaced.values()),
                 warnings=(*self._warnings, *notes, *self._profile_notes()),
+                packages=_packages(),
             ),
             assess(
                 catalogue.load(),
@@ -206,6 +213,16 @@ class Controller:
         """What of the profile the release does not have; a cluster that is there knows no profile."""
         options = self._options
         return () if options.target else options.profile.resolve(options.release).notes
+
+    def _program_facts(self) -> tuple[ProgramFacts, ...]:
+        if self._options.target:
+            return ()
+        return tuple(ProgramFacts(p.name, p.version, p.sha256, p.origin) for p in self._programs.values())
+
+    def _configuration(self) -> dict[str, Any]:
+        """What the clusters were started with; a cluster that is there was not started by us."""
+        options = self._options
+        return {} if options.target else asdict(options.profile.resolve(options.release))
 
     def _selected(self) -> frozenset[str] | None:
         """The statements asked for: by ID, or those of the files named; None when the whole suite was."""
@@ -240,6 +257,12 @@ class Controller:
         if self._run is not None and self._run.directory.exists() and not self._options.keep_cluster:
             with contextlib.suppress(HarnessError):
                 reaper.remove(self._run)
+
+
+def _packages() -> dict[str, str]:
+    """The Python that runs this and its packages, by their usual names."""
+    found = {each.metadata["Name"].lower(): each.version for each in metadata.distributions() if each.metadata["Name"]}
+    return {"python": platform.python_version(), **dict(sorted(found.items()))}
 
 
 def _tell(text: str) -> None:

@@ -9,6 +9,7 @@ from harness.report.merge import merge, unite
 from harness.report.model import (
     Deviation,
     Host,
+    Program,
     ReleaseFacts,
     Replacement,
     Report,
@@ -28,6 +29,7 @@ __all__ = [
     "Gap",
     "Host",
     "Observation",
+    "Program",
     "ReleaseFacts",
     "Replacement",
     "Report",

@@ -79,7 +79,17 @@ def _run(report: Report) -> str:
         **{f"warning {number}": warning for number, warning in enumerate(run.warnings, start=1)},
     }
     lines = [f"- {name}: {_text(value)}" for name, value in facts.items()]
-    return "\n".join(["## Run\n", *lines, "", "```sh", " ".join(run.command), "```"])
+    programs = [
+        f"| {_text(column.release)} {_text(column.provider)} | {each.name} | {each.version} | {each.origin} | `{each.sha256}` |"
+        for column in run.releases
+        for each in column.programs
+    ]
+    table = (
+        ["", "| column | program | version | origin | SHA-256 |", "|---|---|---|---|---|", *programs]
+        if programs
+        else []
+    )
+    return "\n".join(["## Run\n", *lines, "", "```sh", " ".join(run.command), "```", *table])
 
 
 def _text(text: str) -> str:

@@ -66,6 +66,8 @@ def _joined(commands: Iterable[tuple[str, ...]]) -> Iterable[str]:
 
 
 def _warnings(runs: Sequence[Run], *, several_hosts: bool) -> Iterable[str]:
+    if len({tuple(sorted(run.packages.items())) for run in runs}) > 1:
+        yield "the runs had different Python packages: the report of each has its own"
     for run in runs:
         where = ", ".join(f"{facts.release} {facts.provider}" for facts in run.releases) or f"run {run.id}"
         if several_hosts:

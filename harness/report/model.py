@@ -147,11 +147,22 @@ def _with_observations(result: Json, observed: list[Json]) -> ScenarioResult:
 
 
 @dataclass(frozen=True)
+class Program:
+    """A program that the clusters ran, and how it came to the machine."""
+
+    name: str
+    version: str
+    sha256: str
+    origin: str
+
+
+@dataclass(frozen=True)
 class ReleaseFacts:
     """One column of the report, and what its cluster said about itself.
 
     `gates`: component → feature gate → enabled, from the metric kubernetes_feature_enabled.
-    `apis`: API group → served versions, from discovery.
+    `apis`: API group → served versions, from discovery. `programs`: what the clusters ran, empty where somebody else
+    started them. `configuration`: the profile as this release has it (harness.clusters.resolution.Resolution).
     """
 
     release: str
@@ -160,6 +171,8 @@ class ReleaseFacts:
     profile: str = ""
     gates: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     apis: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    programs: tuple[Program, ...] = ()
+    configuration: Json = field(default_factory=dict)
 
     @property
     def column(self) -> tuple[str, str]:
@@ -169,7 +182,9 @@ class ReleaseFacts:
     @classmethod
     def from_json(cls, data: Json) -> "ReleaseFacts":
         """From its JSON object. Raises KeyError, TypeError or ValueError where the data is something else."""
-        return cls(**{**data, "apis": {group: tuple(versions) for group, versions in data.get("apis", {}).items()}})
+        apis = {group: tuple(versions) for group, versions in data.get("apis", {}).items()}
+        programs = tuple(Program(**item) for item in data.get("programs", ()))
+        return cls(**{**data, "apis": apis, "programs": programs})
 
 
 @dataclass(frozen=True)
@@ -192,7 +207,10 @@ class Host:
 
 @dataclass(frozen=True)
 class Run:
-    """One run. `started` in ISO 8601, `duration` in seconds; `seed` orders the scenarios, None where nothing does."""
+    """One run. `started` in ISO 8601, `duration` in seconds; `seed` orders the scenarios, None where nothing does.
+
+    `packages`: the Python that ran it (`python`) and the version of each package that it could import.
+    """
 
     id: str
     started: str
@@ -205,6 +223,7 @@ class Run:
     interrupted: bool = False
     replacements: tuple[Replacement, ...] = ()
     warnings: tuple[str, ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, data: Json) -> "Run":

@@ -8,6 +8,7 @@ from harness.report import catalogue
 from harness.report.model import (
     Deviation,
     Host,
+    Program,
     ReleaseFacts,
     Replacement,
     Report,
@@ -125,6 +126,8 @@ def facts(release: str, provider: str) -> ReleaseFacts:
         profile="features",
         gates={"kube-apiserver": gates, "kube-scheduler": gates, "kubelet": {"DRAResourceClaimDeviceStatus": True}},
         apis={"resource.k8s.io": ("v1", "v1beta2"), "scheduling.k8s.io": ("v1", "v1beta1")},
+        programs=(Program("kube-apiserver", f"v{release}.2", "3c" * 32, "built"),),
+        configuration={"gates": {"kube-apiserver": gates}, "args": {}},
     )
 
 
@@ -139,6 +142,7 @@ def report(*columns: tuple[str, str]) -> Report:
         host=Host("Linux", "x86_64", 2),
         command=("pytest", "scenarios", "--provider", "local", "-k", "workflow or <b>"),
         seed=42,
+        packages={"python": "3.11.7", "pytest": "8.4.2"},
         replacements=(Replacement("kube-scheduler", "v1.37.2-patched", "9f" * 32),),
         warnings=("gate GangScheduling was dropped: 1.37 does not have it",),
     )
