@@ -80,7 +80,7 @@ def _run(report: Report) -> str:
     }
     lines = [f"- {name}: {_text(value)}" for name, value in facts.items()]
     programs = [
-        f"| {_text(column.release)} {_text(column.provider)} | {each.name} | {each.version} | {each.origin} | `{each.sha256}` |"
+        f"| {_text(' '.join(column.column))} | {each.name} | {each.version} | {each.origin} | `{each.sha256}` |"
         for column in run.releases
         for each in column.programs
     ]
