@@ -1,10 +1,12 @@
-"""Control groups as recorded on nodes of either version."""
+"""Control groups of either version; those of version 1 were recorded in a kind node of Kubernetes 1.37.2."""
 
 from decimal import Decimal
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-from scenarios.node_allocatable.cgroups import ControlGroup, parse, weights
+from scenarios.node_allocatable.cgroups import ControlGroup, directories, parse, weights
 
 POD = (
     "kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-pod1f2e_3d.slice"
@@ -19,13 +21,17 @@ VERSION_2 = {
     f"/node-cgroup/{POD}/hugetlb.1GB.max": "max\n",
 }
 
-VERSION_1 = {
-    "/node-cgroup/cpu,cpuacct/kubepods/burstable/pod1f2e-3d/cpu.shares": "3072\n",
-    "/node-cgroup/cpu,cpuacct/kubepods/burstable/pod1f2e-3d/cpu.cfs_quota_us": "250000\n",
-    "/node-cgroup/cpu,cpuacct/kubepods/burstable/pod1f2e-3d/cpu.cfs_period_us": "100000\n",
-    "/node-cgroup/memory/kubepods/burstable/pod1f2e-3d/memory.limit_in_bytes": "1073741824\n",
-    "/node-cgroup/hugetlb/kubepods/burstable/pod1f2e-3d/hugetlb.2MB.limit_in_bytes": "0\n",
-}
+#: A Pod with the containers `limited` (250m CPU at most, 128Mi) and `free` (asks for one CPU, has no limits).
+VERSION_1 = Path(__file__).parent / "data" / "kind-node-cgroup-v1.txt"
+UID = "4b099735-23ec-4d5d-9836-b21b1b10a58e"
+LIMITED = "168171d642dd64b228d0f31362f59145b6f2a47d06dea632c5448adb6aa14414"
+FREE = "c97230845a001ea060aa25b4420131e5bbf0aa84c77044ac8402f473f6828f77"
+
+
+def recorded(*names: str) -> dict[str, str]:
+    """The files of the recording in directories of such names."""
+    lines = (line.split(" ", 1) for line in VERSION_1.read_text("utf-8").splitlines())
+    return {path: text for path, text in lines if any(fnmatch(PurePosixPath(path).parent.name, name) for name in names)}
 
 
 def test_version_2() -> None:
@@ -33,7 +39,16 @@ def test_version_2() -> None:
 
 
 def test_version_1() -> None:
-    assert parse(VERSION_1) == ControlGroup(1, 3072, Decimal("2.5"), 2**30, {"2MB": 0})
+    assert parse(recorded(*directories(UID, LIMITED))) == ControlGroup(1, 102, Decimal("0.25"), 128 * 2**20, {})
+    assert parse(recorded(*directories(UID, FREE))) == ControlGroup(1, 1024, None, None, {})
+    # A Pod is held to no limit as long as one of its containers has none.
+    assert parse(recorded(*directories(UID))) == ControlGroup(1, 1126, None, None, {})
+
+
+def test_huge_pages_of_version_1() -> None:
+    files = {"a/cpu.shares": "2", "a/cpu.cfs_quota_us": "-1", "a/cpu.cfs_period_us": "100000"}
+    files |= {"b/memory.limit_in_bytes": "4096", "c/hugetlb.2MB.limit_in_bytes": "0"}
+    assert parse(files).huge_pages == {"2MB": 0}
 
 
 def test_without_limits() -> None:
