@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from harness.drivers import Driver
 from harness.kube.builders import claim, container, pod, request
 from harness.kube.predicates import Predicate, allocated, allocation_results, running
-from harness.plugin.scenario import Object, Scenario
+from harness.plugin.scenario import TIMEOUT, Object, Scenario
 from scenarios.node_allocatable.observer import run
 
 #: Where the plugins of a node keep the CDI files of prepared claims, and where a look into it is mounted.
@@ -62,14 +62,19 @@ def gpu_claim(scenario: Scenario, driver: Driver, name: str, count: int | None =
 
 
 def user(
-    scenario: Scenario, wanted: Object, name: str = "user", uses: Sequence[str] = ("main",), **options: Any
+    scenario: Scenario,
+    wanted: Object,
+    name: str = "user",
+    uses: Sequence[str] = ("main",),
+    timeout: float = TIMEOUT,
+    **options: Any,
 ) -> Object:
     """A running Pod with containers `main` and `other`, of which those in `uses` use the claim."""
     containers = [
         container(each, claims=["gpu"] if each in uses else [], command=UNTIL_TOLD) for each in ("main", "other")
     ]
     made = scenario.create(pod(name, claims={"gpu": wanted}, containers=containers, on=scenario.node, **options))
-    return scenario.wait(made, running())
+    return scenario.wait(made, running(), timeout)
 
 
 def held_by(scenario: Scenario, wanted: Object) -> Object:

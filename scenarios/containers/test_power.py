@@ -104,7 +104,8 @@ def test_node_that_registers_anew_has_its_devices_again(scenario: Scenario, diff
     assert node["metadata"]["uid"] != old["metadata"]["uid"]
     published_anew(scenario, driver, published)
     later = gpu_claim(scenario, driver, "later")
-    user_of_later = user(scenario, later, "later")
+    # The slice is there before the new kubelet has taken the driver.
+    user_of_later = user(scenario, later, "later", timeout=BOOT)
     assert seen(scenario, user_of_later) == due(scenario, driver, user_of_later, held_by(scenario, later))
 
 
