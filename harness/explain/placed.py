@@ -10,7 +10,7 @@ def placed(client: Client, obj: Obj) -> str:
     """A bound Pod's node, devices and group, or an allocated claim's devices; empty for everything else."""
     if obj.get("kind") == "ResourceClaim":
         return _devices([obj])
-    if obj.get("kind") != "Pod" or not obj["spec"].get("nodeName"):
+    if obj.get("kind") != "Pod" or not obj.get("spec", {}).get("nodeName"):
         return ""
     parts = [f"on {obj['spec']['nodeName']}", _devices(_claims(client, obj))]
     parts += [f"in group {group_name(obj)}"] if group_name(obj) else []

@@ -68,7 +68,7 @@ class Waiter:
         for current in states(self.client, selection, start + timeout * self.time_factor):
             last = _identity(next(iter(current.values()), None), meta.get("uid"))
             if predicate(last):
-                self._observed(str(predicate), last or obj, start)
+                self._observed(str(predicate), last or _name_of(obj), start)
                 return last or obj
             if last is None and meta.get("uid"):
                 break
@@ -144,6 +144,12 @@ class Waiter:
             # What failed is the wait; why nothing more can be said about it is a detail of that.
             return [f"  no more is known: {error}"]
         return (lines or ["  no events"]) + ([f"  finding: {finding}"] if finding else [])
+
+
+def _name_of(obj: Obj) -> Obj:
+    """What is left of an object that is gone: nothing else is worth reading about it."""
+    meta = obj["metadata"]
+    return {"kind": obj["kind"], "metadata": {key: meta[key] for key in ("name", "namespace") if key in meta}}
 
 
 def _identity(obj: Obj | None, uid: str | None) -> Obj | None:

@@ -217,18 +217,17 @@ def charged(pod: Object, resource: str) -> Decimal:
     return requested(pod).get(resource, Decimal(0)) + demand(pod).get(resource, Decimal(0))
 
 
-def room_is(scenario: Scenario, node: str, resource: str, expected: Decimal) -> None:
+def room_is(scenario: Scenario, node: str, resource: str, expected: Decimal) -> tuple[Object, Object]:
     """The scheduler has exactly this much of the resource left on the node.
 
-    A Pod that asks for the least more is refused, one that asks for just this is bound; both are gone afterwards.
+    A Pod that asks for the least more is refused, one that asks for just this is bound. Returns both; they stay.
     """
     excess = ordinary(scenario, node, f"excess-{resource.lower()}", {resource: expected + step(resource)})
     left_out(scenario, excess, f"Insufficient {resource}")
     exact = ordinary(scenario, node, f"exact-{resource.lower()}", {resource: expected})
     outcome = scenario.wait(exact, tried())
     assert scheduled()(outcome), f"there is less room than {expected} of {resource}"
-    for probe in (excess, exact):
-        scenario.delete(probe)
+    return excess, exact
 
 
 def forbidden(attempt: Callable[[], object], message: str) -> None:

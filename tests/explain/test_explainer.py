@@ -90,5 +90,7 @@ def test_the_hook_never_raises() -> None:
     broken = cast(Client, object())
     assert (Explainer().explain(broken, unplaced()) or "").startswith("none: AttributeError")
     assert Explainer().remark(broken, unplaced()).startswith("no more is known: AttributeError")
-    assert Explainer().remark(broken, {"kind": "Pod"}).startswith("no more is known: KeyError")
+    bound = {"kind": "Pod", "spec": {"nodeName": "n", "schedulingGroup": "a text"}}
+    assert Explainer().remark(broken, bound).startswith("no more is known: ")
+    assert Explainer().remark(broken, {"kind": "Pod"}) == ""
     assert Explainer().explain(broken, {"kind": "Secret", "metadata": {}}) is None
