@@ -19,6 +19,7 @@ from harness.clusters.local.cluster import LocalCluster
 from harness.clusters.run import Run
 from harness.drivers import DriverHost
 from harness.errors import UsageError
+from harness.evidence.keep import keep
 from harness.faults import workloads
 from harness.kube import Client
 
@@ -48,28 +49,31 @@ def _chaos(chosen: argparse.Namespace) -> int:
     started = datetime.now(UTC)
     seed = random.randrange(1 << 16) if chosen.seed is None else chosen.seed  # noqa: S311
     tell = Progress()
+    for notice in order.prepare():
+        tell(notice)
     tell(f"programs of Kubernetes {order.release.version}")
     order.fetch()
     drivers.prepare(order.provider, order.driver_image, tell)
     chaos = faults.Chaos(
         started.isoformat(timespec="seconds"), order.release.version, order.provider, order.profile.name, seed
     )
-    target = chosen.reports / f"chaos-{started:%Y%m%d-%H%M%S}"
+    directory = chosen.reports / f"chaos-{started:%Y%m%d-%H%M%S}"
     outcomes: list[faults.Outcome] = []
     try:
-        _run(order, wanted, seed, outcomes, tell)
+        _run(order, wanted, seed, directory, outcomes, tell)
     finally:
         # Also what is known when something went wrong half way.
         if outcomes:
             chaos = replace(chaos, outcomes=tuple(outcomes))
-            page = faults.write(chaos, target)
+            page = faults.write(chaos, directory)
             print(f"{chaos.headline}\nreport: {page}")
     return 0 if chaos.sound else NEGATIVE
 
 
 def _run(
-    order: Order, wanted: Sequence[faults.Fault], seed: int, outcomes: list[faults.Outcome], tell: Progress
-) -> None:
+    order: Order, wanted: Sequence[faults.Fault], seed: int, directory: Path, outcomes: list[faults.Outcome],
+    tell: Progress,
+) -> None:  # fmt: skip
     with ExitStack() as stack:
         run = Run.create()
         stack.callback(reaper.remove, run)
@@ -92,6 +96,9 @@ def _run(
             outcome = faults.run(fault, target, cluster, load)
             outcomes.append(outcome)
             tell(f"    {_told(outcome)}")
+            if outcome.verdict in faults.UNSOUND:
+                evidence = directory / faults.EVIDENCE / fault.name
+                keep(cluster, client, workloads.NAMESPACE, [workloads.DRIVER], evidence)
 
 
 def _on_disks(order: Order, run: Run, disks: faults.Disks) -> tuple[Order, Run]:

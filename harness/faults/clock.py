@@ -23,14 +23,14 @@ def stamp(wrong: timedelta, *, micro: bool = False) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micro else "%Y-%m-%dT%H:%M:%SZ")
 
 
-# All longer than the 50 seconds without a sign of life after which a node counts as lost.
-@fault("lease-time-past", "A node's Lease is renewed with a time ten minutes ago", seconds=70, bound=120)
+# Longer than the 50 seconds without a sign of life after which a node counts as lost, and so is what comes after.
+@fault("lease-time-past", "A node's Lease is renewed with a time ten minutes ago", seconds=70, bound=120, steady=70)
 def lease_time_past(target: Target) -> Heal:
     """As by a kubelet whose clock is late."""
     return _again_and_again(lambda: _renew(target, -WRONG))
 
 
-@fault("lease-time-future", "A node's Lease is renewed with a time in ten minutes", seconds=70, bound=120)
+@fault("lease-time-future", "A node's Lease is renewed with a time in ten minutes", seconds=70, bound=120, steady=70)
 def lease_time_future(target: Target) -> Heal:
     """As by a kubelet whose clock is early."""
     return _again_and_again(lambda: _renew(target, WRONG))

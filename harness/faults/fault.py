@@ -42,6 +42,8 @@ class Fault:
     """How long `make chaos` lets it last."""
     bound: float
     """Seconds after its end within which everything must be well again, on a machine of two cores."""
+    steady: float = 0
+    """Seconds for which it must stay so, where what was broken may come back."""
 
 
 #: Every fault by its name, in the order in which `make chaos` runs them.
@@ -49,12 +51,12 @@ FAULTS: dict[str, Fault] = {}
 
 
 def fault(
-    name: str, text: str, *, seconds: float = 10, bound: float = 60
+    name: str, text: str, *, seconds: float = 10, bound: float = 60, steady: float = 0
 ) -> Callable[[Callable[[Target], Heal]], Callable[[Target], Heal]]:
     """Declare the function below as a named fault."""
 
     def declare(inject: Callable[[Target], Heal]) -> Callable[[Target], Heal]:
-        FAULTS[name] = Fault(name, text, inject, seconds, bound)
+        FAULTS[name] = Fault(name, text, inject, seconds, bound, steady)
         return inject
 
     return declare

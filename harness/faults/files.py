@@ -7,10 +7,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.errors import InfrastructureError
 from harness.faults.invariants import INVARIANTS
-from harness.faults.model import Chaos
+from harness.faults.model import UNSOUND, Chaos
 
 JSON = "chaos.json"
 PAGE = "chaos.html"
+#: Objects, events, logs and metrics after a fault that did not heal are in a directory of its name below this one.
+EVIDENCE = "evidence"
 
 
 def write(chaos: Chaos, directory: Path) -> Path:
@@ -35,4 +37,6 @@ def render(chaos: Chaos) -> str:
         lstrip_blocks=True,
     )
     slowest = max([outcome.bound for outcome in chaos.outcomes], default=1.0)
-    return environment.get_template("chaos.html.j2").render(chaos=chaos, invariants=INVARIANTS, slowest=slowest)
+    return environment.get_template("chaos.html.j2").render(
+        chaos=chaos, invariants=INVARIANTS, slowest=slowest, unsound=UNSOUND, evidence=EVIDENCE
+    )

@@ -90,10 +90,6 @@ class Load:
         for kind in ("single", "gang"):
             self._waiter.wait_any("Pod", _NONE, 60, label_selector=workloads.selector(kind))
 
-    def stop(self) -> None:
-        """End the churn, whatever state it is in."""
-        self._over.set()
-
     # --- what comes and goes ----------------------------------------------------------------------------------------
 
     def _come_and_go(self) -> None:

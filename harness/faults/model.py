@@ -13,6 +13,9 @@ SCHEMA = 1
 #: well after the bound; `left out`: this cluster does not let it happen.
 Verdict = Literal["healed", "broken", "late", "left out"]
 
+#: What makes a run fail.
+UNSOUND: tuple[Verdict, ...] = ("broken", "late")
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -65,7 +68,7 @@ class Chaos:
     @property
     def sound(self) -> bool:
         """Whether every fault that could be tried has healed, and one could."""
-        return self.count("broken", "late") == 0 and self.count("healed") > 0
+        return self.count(*UNSOUND) == 0 and self.count("healed") > 0
 
     @property
     def headline(self) -> str:

@@ -1,8 +1,9 @@
 """One fault over the standard load: before, during, and how long until all is well again."""
 
+import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -18,6 +19,7 @@ from harness.kube import ApiError, WaitTimeout
 from harness.kube.polling import PollTimeout, poll
 
 _LOOK = 1.0  # seconds between two looks at what must be true in every moment
+_INTERVAL = 0.2  # seconds between two looks at whether all is well again
 _BEFORE = 3.0  # seconds in which the load comes and goes before the fault
 
 
@@ -44,45 +46,56 @@ class _Look:
 
 
 def run(fault: Fault, target: Target, patient: Patient, load: Load) -> Outcome:
-    """Let the fault strike. Raises InfrastructureError when the fault cannot be brought about or ended."""
+    """Let the fault strike. Raises InfrastructureError when the fault cannot be brought about or ended.
+
+    Where it raises, as when it is interrupted, the cluster is left as broken as it is, and the load goes on.
+    """
     outcome = Outcome(fault.name, fault.text, fault.bound)
     load.resume()
-    try:
-        with _Watch(target) as watch:
-            threading.Event().wait(_BEFORE)
-            began = time.monotonic()
-            try:
-                heal = fault.inject(target)
-            except NotObservable as reason:
-                return replace(outcome, left_out=str(reason))
-            try:
-                threading.Event().wait(fault.seconds)  # a fault is nothing but time in which something is broken
-            finally:
-                heal()
-            ended = time.monotonic()
-    finally:
-        load.pause()
+    with _Watch(target) as watch:
+        threading.Event().wait(_BEFORE)
+        began = time.monotonic()
+        try:
+            heal = fault.inject(target)
+        except NotObservable as reason:
+            load.pause()
+            return replace(outcome, left_out=str(reason))
+        threading.Event().wait(fault.seconds)  # a fault is nothing but time in which something is broken
+        heal()
+        ended = time.monotonic()
+    load.pause()
     outcome = replace(outcome, lasted=ended - began, steps=load.steps, refused=load.refused, during=watch.seen)
-    return _recover(outcome, target, patient, load, ended)
+    return _recover(outcome, fault, target, patient, load, ended)
 
 
-def _recover(outcome: Outcome, target: Target, patient: Patient, load: Load, ended: float) -> Outcome:
-    last = _Look(("nothing was looked at",), ())
-
-    def look() -> _Look:
-        nonlocal last
-        last = examine(target, patient, load)
-        return last
-
+def _recover(
+    outcome: Outcome, fault: Fault, target: Target, patient: Patient, load: Load, ended: float
+) -> Outcome:  # fmt: skip
+    recovery = _Recovery(lambda: examine(target, patient, load), fault.steady)
     try:
-        poll(look, lambda seen: seen.well, "all is well", timeout=outcome.bound, interval=0.2)
-        healed = time.monotonic() - ended
+        poll(recovery.look, bool, "all is well", timeout=fault.bound + fault.steady, interval=_INTERVAL)
         load.passes()
     except PollTimeout:
-        return replace(outcome, missing=last.missing, violations=last.violations)
+        return replace(outcome, missing=recovery.last.missing, violations=recovery.last.violations)
     except (WaitTimeout, ApiError, InfrastructureError) as error:
         return replace(outcome, missing=(f"a gang or a single Pod did not go through: {error}",))
-    return replace(outcome, healed=healed)
+    return replace(outcome, healed=recovery.since - ended)
+
+
+class _Recovery:
+    """Since when all is well."""
+
+    def __init__(self, examine: Callable[[], _Look], steady: float) -> None:
+        self._examine = examine
+        self._steady = steady
+        self.since = math.inf
+        self.last = _Look(("nothing was looked at",), ())
+
+    def look(self) -> bool:
+        """Whether all is well, and has been for long enough."""
+        self.last = self._examine()
+        self.since = min(self.since, time.monotonic()) if self.last.well else math.inf
+        return time.monotonic() - self.since >= self._steady
 
 
 def examine(target: Target, patient: Patient, load: Load) -> _Look:
@@ -115,9 +128,10 @@ class _Watch:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         self._over.set()
-        self._thread.join()
+        if error is None:
+            self._thread.join()
 
     def _look(self) -> None:
         while not self._over.wait(_LOOK):
