@@ -1,8 +1,10 @@
 """Pods that wait for binding conditions, and proof that they go on waiting."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from fake_driver.inventory import Pool
 from fake_driver.profiles import fabric
 from harness.drivers import Driver
 from harness.kube.builders import claim, pod, request
@@ -24,6 +26,9 @@ PENDING, BOUND = "BindingConditionsPending", "Scheduled"
 
 #: The type of condition that the devices of `fabric()` wait for, and the one that ends the wait.
 ATTACHED, FAILED = "DeviceAttached", "DeviceAttachFailed"
+
+#: What devices that are unlike these wait for, and what ends their wait.
+INITIALIZED, OVERHEATED = "DeviceInitialized", "DeviceOverheated"
 
 #: How many waits of a scheduler profile for a driver's devices are over, by their outcome.
 DURATION = "scheduler_dra_bindingconditions_wait_duration_seconds_count"
@@ -58,6 +63,13 @@ def waiting(
     return held_back(scenario, made)
 
 
+def unlike_pair() -> Pool:
+    """Two devices of which one waits for ATTACHED or FAILED, the other for INITIALIZED or OVERHEATED."""
+    first, second = fabric(2).devices
+    other = replace(second, binding_conditions=[INITIALIZED], binding_failure_conditions=[OVERHEATED])
+    return Pool(devices=[first, other], name="unlike")
+
+
 def held_back(scenario: Scenario, made: Consumer) -> Consumer:
     """The scheduler says that the Pod waits, before it binds it; the claim is allocated and reserved by then."""
     reasons = first_reasons(scenario, made.pod, PENDING, BOUND)
@@ -76,6 +88,14 @@ def report(driver: Driver, made: Consumer, statuses: Mapping[str, str], **text: 
     """The driver's controller reports on each device of the claim."""
     for result in allocation_results(made.claim):
         driver.control.report(made.claim, result["pool"], result["device"], statuses, **text)
+
+
+def report_each(driver: Driver, made: Consumer, *statuses: Mapping[str, str]) -> None:
+    """The driver's controller reports on the devices of the claim, one after another; each message names its device."""
+    results = sorted(allocation_results(made.claim), key=lambda result: str(result["device"]))
+    for result, of_device in zip(results, statuses, strict=True):
+        device = result["device"]
+        driver.control.report(made.claim, result["pool"], device, of_device, message=device)
 
 
 def conditions(made: Object) -> list[Object]:

@@ -13,14 +13,16 @@ from scenarios.binding.arrange import (
     DURATION,
     FAILED,
     ONE_POLL,
+    OVERHEATED,
     conditions,
     report,
+    report_each,
     still_waits,
+    unlike_pair,
     waiting,
 )
 
 GIVEN_UP = "FailedScheduling"
-OVERHEATED = "DeviceOverheated"
 
 
 def later_allocation(than: Object) -> Predicate[Object]:
@@ -51,16 +53,17 @@ def test_true_failure_condition_ends_the_attempt(scenario: Scenario, difference:
 @pytest.mark.needs("kubelet")
 def test_false_or_unlisted_failure_conditions_let_the_wait_go_on(scenario: Scenario) -> None:
     driver = scenario.driver(fabric(2, failures=[FAILED, OVERHEATED]), plugin=False)
+    other_driver = scenario.driver(unlike_pair(), plugin=False)
     false, unlisted = (waiting(scenario, driver, name) for name in ("false", "unlisted"))
+    crossed = waiting(scenario, other_driver, "crossed", count=2)
 
     report(driver, false, {FAILED: "False", OVERHEATED: "False"})
     report(driver, unlisted, {"DeviceIsUgly": "True"})
+    # Each has failed in a way that only the other one lists.
+    report_each(other_driver, crossed, {ATTACHED: "True", OVERHEATED: "True"}, {FAILED: "True"})
 
-    still_waits(scenario, false, unlisted)
-    for held in (false, unlisted):
-        report(driver, held, {ATTACHED: "True"})
-    for held in (false, unlisted):
-        scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    still_waits(scenario, false, unlisted, crossed)
+    for held in (false, unlisted, crossed):
         assert GIVEN_UP not in {found.get("reason") for found in scenario.client.events(held.pod)}
 
 
@@ -86,6 +89,24 @@ def test_one_of_two_failure_conditions_sends_the_pod_to_another_device(
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
     entries = scenario.get(held.claim)["status"]["devices"]
     assert [entry["device"] for entry in entries] == ["gpu-1"], "the failed device is still in the claim's status"
+
+
+@pytest.mark.statement("BC-10")
+@pytest.mark.needs("kubelet")
+def test_failure_of_one_device_ends_the_attempt_though_another_is_ready(
+    scenario: Scenario, difference: Difference
+) -> None:
+    driver = scenario.driver(unlike_pair(), plugin=False)
+    held = waiting(scenario, driver, count=2)
+
+    status = "False" if difference("no device fails") else "True"
+    report_each(driver, held, {ATTACHED: "True"}, {OVERHEATED: status})
+
+    told = scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    assert 'message="gpu-1"' in told["message"], told["message"]
+    # Nothing is left of the one that was ready: both are attached anew.
+    again = scenario.wait(held.claim, later_allocation(held.claim))
+    assert conditions(again) == []
 
 
 @pytest.mark.slow

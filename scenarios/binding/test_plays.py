@@ -9,9 +9,7 @@ from fake_driver.profiles import fabric
 from harness.kube.predicates import allocated_devices, scheduled, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.binding.arrange import ATTACHED, BOUND, ONE_POLL, POLL, conditions, time_of, waiting
-
-INITIALIZED = "DeviceInitialized"
+from scenarios.binding.arrange import ATTACHED, BOUND, INITIALIZED, ONE_POLL, POLL, conditions, time_of, waiting
 
 
 @pytest.mark.slow

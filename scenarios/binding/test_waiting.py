@@ -14,6 +14,7 @@ from scenarios.binding.arrange import (
     ATTACHED,
     BOUND,
     DURATION,
+    INITIALIZED,
     ONE_POLL,
     PENDING,
     Consumer,
@@ -21,15 +22,16 @@ from scenarios.binding.arrange import (
     consumer,
     held_back,
     report,
+    report_each,
     still_waits,
     time_of,
+    unlike_pair,
     waiting,
 )
 from scenarios.binding.controller import apply, written
 
 #: How many allocations a scheduler profile has waited for, by the outcome.
 ALLOCATIONS = "scheduler_dra_bindingconditions_allocations_total"
-INITIALIZED = "DeviceInitialized"
 
 
 @pytest.mark.statement("BC-01")
@@ -106,18 +108,21 @@ def pod_with_two_claims(scenario: Scenario, device_class: str) -> tuple[Consumer
 def test_one_device_or_claim_that_is_not_ready_holds_the_pod_back(scenario: Scenario, difference: Difference) -> None:
     without = difference("the devices have no binding conditions")
     driver = scenario.driver(gpus(4) if without else fabric(4), plugin=False)
-    two_devices = waiting(scenario, driver, "two-devices", count=2)
+    other_driver = scenario.driver(gpus(2) if without else unlike_pair(), plugin=False)
+    alike = waiting(scenario, driver, "alike", count=2)
+    unlike = waiting(scenario, other_driver, "unlike", count=2)
     first, second = (held_back(scenario, half) for half in pod_with_two_claims(scenario, driver.device_class))
 
-    one, other = two_devices.claim["status"]["allocation"]["devices"]["results"]
-    driver.control.report(two_devices.claim, one["pool"], one["device"], {ATTACHED: "True"})
+    report_each(driver, alike, {ATTACHED: "True"}, {ATTACHED: "False"})
+    report_each(other_driver, unlike, {ATTACHED: "True"}, {INITIALIZED: "False"})
     report(driver, first, {ATTACHED: "True"})
-    still_waits(scenario, two_devices, first, second)
+    still_waits(scenario, alike, unlike, first, second)
 
-    driver.control.report(two_devices.claim, other["pool"], other["device"], {ATTACHED: "True"})
+    report_each(driver, alike, {ATTACHED: "True"}, {ATTACHED: "True"})
+    report_each(other_driver, unlike, {ATTACHED: "True"}, {INITIALIZED: "True"})
     report(driver, second, {ATTACHED: "True"})
-    scenario.wait(two_devices.pod, scheduled(scenario.node), timeout=ONE_POLL)
-    scenario.wait(first.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    for held in (alike, unlike, first):
+        scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
 
 
 @pytest.mark.control("BC-03")
@@ -152,18 +157,23 @@ def test_binding_is_never_premature(scenario: Scenario, difference: Difference) 
 @pytest.mark.needs("kubelet")
 def test_pod_is_bound_when_all_listed_types_are_true(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(fabric(1, conditions=[ATTACHED, INITIALIZED]), plugin=False)
-    held = waiting(scenario, driver)
+    other_driver = scenario.driver(unlike_pair(), plugin=False)
+    held, unlike = waiting(scenario, driver), waiting(scenario, other_driver, "unlike", count=2)
     last = "False" if difference("a listed type is False") else "True"
 
     report(driver, held, {ATTACHED: "True"})
     report(driver, held, {INITIALIZED: last})
+    report_each(other_driver, unlike, {ATTACHED: "True"}, {INITIALIZED: last})
 
-    scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
+    for made in (held, unlike):
+        scenario.wait(made.pod, scheduled(scenario.node), timeout=ONE_POLL)
 
 
-@pytest.mark.control("BC-07", "BC-08", "XD-56")
+@pytest.mark.control("BC-03", "BC-07", "BC-08", "XD-56")
 @pytest.mark.needs("kubelet")
 def test_pod_is_held_back_while_a_listed_type_is_false_unknown_or_missing(scenario: Scenario) -> None:
+    other_driver = scenario.driver(unlike_pair(), plugin=False)
+    crossed = waiting(scenario, other_driver, "crossed", count=2)
     driver = scenario.driver(fabric(4, conditions=[ATTACHED, INITIALIZED]), plugin=False)
     names = ("false", "unknown", "missing", "of-a-later-generation")
     false, unknown, missing, later = (waiting(scenario, driver, name) for name in names)
@@ -174,4 +184,7 @@ def test_pod_is_held_back_while_a_listed_type_is_false_unknown_or_missing(scenar
     newest = written(INITIALIZED, status="False", observedGeneration=99)
     apply(scenario.client, driver, later.claim, written(ATTACHED), newest)
 
-    still_waits(scenario, false, unknown, missing, later)
+    # What one device of a claim waits for is nothing to the other.
+    report_each(other_driver, crossed, {INITIALIZED: "True"}, {ATTACHED: "True"})
+
+    still_waits(scenario, false, unknown, missing, later, crossed)
