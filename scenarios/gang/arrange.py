@@ -56,8 +56,8 @@ def room(scenario: Scenario, *slots: int, racks: Sequence[str] = ()) -> tuple[st
         for count, rack in zip(slots, labels, strict=True)
     )
     names = scenario.bare_nodes(*nodes)
-    for name in names:
-        probe = scenario.create(pod(f"probe-{secrets.token_hex(3)}", affinity=on_node(name)))
+    probes = [scenario.create(pod(f"probe-{secrets.token_hex(3)}", affinity=on_node(name))) for name in names]
+    for name, probe in zip(names, probes, strict=True):
         scenario.wait(probe, scheduled(name))
     return names
 
