@@ -6,6 +6,7 @@ The facts are files of data, one per minor release; `get` reads them. Everything
 from harness.releases.agreement import disagreements
 from harness.releases.catalog import emulate, get, minors_with_gate, nearest_gates, supported
 from harness.releases.draft import Draft, Told, draft
+from harness.releases.news import news
 from harness.releases.release import Gate, Release
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "get",
     "minors_with_gate",
     "nearest_gates",
+    "news",
     "supported",
 ]

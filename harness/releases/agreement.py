@@ -1,12 +1,8 @@
 """Does a release's data agree with what its components say of themselves?"""
 
-import re
 from collections.abc import Collection, Mapping
 
-from harness.releases.release import Release
-
-#: The families of gates that this project is about: a new one must come into the data.
-_OURS = re.compile(r"^DRA|Workload|PodGroup|GangScheduling")
+from harness.releases.release import OURS, Release
 
 
 def disagreements(release: Release, reported: Mapping[str, Collection[str]]) -> list[str]:
@@ -19,7 +15,7 @@ def disagreements(release: Release, reported: Mapping[str, Collection[str]]) -> 
     if not known:
         return []
     missing = sorted(set(release.gates) - known)
-    lacking = sorted(name for name in known - set(release.gates) if _OURS.search(name))
+    lacking = sorted(name for name in known - set(release.gates) if OURS.search(name))
     lines = []
     if missing:
         lines.append(f"the data of {release.minor} has gates that no component reports: {', '.join(missing)}")

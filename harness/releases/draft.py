@@ -61,12 +61,14 @@ def draft(told: Told, before: str) -> Draft:
         "api_versions": _api_versions(old, told, notes),
         "off_by_default": _off_by_default(old, told, notes),
         "features": old["features"],
+        "renamed": {},
         "gates": _gates(old, told, notes),
     }
     notes.append(
         "components: the images that its kubeadm names (kubeadm config images list), etcd, kwok and the others"
     )
-    notes.append(f"emulates: three minors at most; features: those of {before}, what came and went is yours to find")
+    notes.append("emulates: three minors at most")
+    notes.append(f"features: those of {before}; what came, went or has another name is yours to find")
     return Draft(data, tuple(notes))
 
 

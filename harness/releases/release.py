@@ -1,11 +1,15 @@
 """One Kubernetes release, as a value."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
 EMULATED_BY = "emulated by"
+
+#: The families of gates that this project is about: a new one must come into the data.
+OURS = re.compile(r"^DRA|Workload|PodGroup|GangScheduling")
 
 #: Components with `--emulated-version`. The others ask the API server in the newest versions that they know.
 _EMULATORS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -49,6 +53,8 @@ class Release:
     off_by_default: tuple[str, ...] = field(repr=False, compare=False)
     features: Mapping[str, bool] = field(repr=False, compare=False)
     components: Mapping[str, str] = field(repr=False, compare=False)
+    renamed: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """What the release before calls otherwise: its name → the one here."""
     emulates: tuple[str, ...] = field(default=(), repr=False, compare=False)
     """The minors as which its control plane can behave (`--emulated-version`)."""
     emulated_by: "Release | None" = None

@@ -14,6 +14,7 @@ Kind = Literal["regression", "improvement", "change"]
 _GOOD = frozenset({Verdict.HOLDS, Verdict.DEVIATES})
 #: Says nothing about the cluster: losing sight of a statement this way was the user's or the release's choice.
 _NEUTRAL = frozenset({Verdict.NOT_IN_RELEASE, Verdict.NOT_SELECTED})
+_UNSEEN = frozenset({Verdict.NOT_OBSERVABLE, Verdict.NO_SCENARIO, None})
 _STYLES = {"regression": "red", "improvement": "green", "change": ""}
 
 
@@ -27,6 +28,20 @@ class Change:
     old: Verdict | None
     new: Verdict | None
     reason: str = ""
+
+    @property
+    def sense(self) -> str:
+        """What it means from one release to the next."""
+        match self.old, self.new:
+            case (Verdict.NOT_IN_RELEASE, Verdict.HOLDS | Verdict.DEVIATES):
+                return "new in it"
+            case (Verdict.HOLDS | Verdict.DEVIATES, Verdict.NOT_IN_RELEASE):
+                return "no longer in it"
+            case (_, Verdict.HOLDS):
+                return "newly holds"
+            case (_, Verdict.DEVIATES):
+                return "now deviates"
+        return "not comparable" if self.new in _NEUTRAL | _UNSEEN or self.old in _UNSEEN else "trouble"
 
     @property
     def kind(self) -> Kind:

@@ -10,11 +10,15 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from harness import releases
 from harness.report import held, latency, summary
 from harness.report.catalogue import GROUPS
 from harness.report.diff import Change, between
 from harness.report.model import Outcome, ReleaseFacts, Report, ScenarioResult, StatementResult, Verdict
 from harness.timeline import svg
+
+#: What a change from release to release means, in the order of a page.
+_SENSES = ("trouble", "now deviates", "newly holds", "new in it", "no longer in it", "not comparable")
 
 _SIGNS = {
     Verdict.BROKEN: "✕",
@@ -62,6 +66,14 @@ class Step:
     old: ReleaseFacts
     new: ReleaseFacts
     changes: tuple[Change, ...]
+    news: tuple[str, ...]
+    """What the newer release has otherwise, by the data of both."""
+
+    @property
+    def by_sense(self) -> dict[str, list[Change]]:
+        """The changes under what they mean, the weightiest first."""
+        found = {sense: [change for change in self.changes if change.sense == sense] for sense in _SENSES}
+        return {sense: changes for sense, changes in found.items() if changes}
 
 
 class _Page:
@@ -106,7 +118,10 @@ class _Page:
         for facts in self.report.columns:
             columns.setdefault(facts.provider, []).append(facts)
         pairs = [pair for own in columns.values() for pair in pairwise(own)]
-        return [Step(old, new, between(self.report, old, new).changes) for new, old in pairs]
+        return [
+            Step(old, new, between(self.report, old, new).changes, releases.news(old.release, new.release))
+            for new, old in pairs
+        ]
 
     def side_by_side(self, group: str) -> dict[str, list[StatementResult | None]]:
         """The statements of a group by id, each with its result in every column; None where a column has none."""

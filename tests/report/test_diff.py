@@ -88,3 +88,24 @@ def test_regressions_are_printed_first_with_what_the_cluster_said_as_it_is() -> 
     assert text.index(old.statements[1].id) < text.index(old.statements[0].id)
     assert "not [bold]this[/bold]" in text
     assert "1 regressions, 1 improvements, 0 changes" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sense"),
+    [
+        (Verdict.NOT_IN_RELEASE, Verdict.HOLDS, "new in it"),
+        (Verdict.NOT_IN_RELEASE, Verdict.DEVIATES, "new in it"),
+        (Verdict.HOLDS, Verdict.NOT_IN_RELEASE, "no longer in it"),
+        (Verdict.DEVIATES, Verdict.HOLDS, "newly holds"),
+        (Verdict.BROKEN, Verdict.HOLDS, "newly holds"),
+        (Verdict.HOLDS, Verdict.DEVIATES, "now deviates"),
+        (Verdict.HOLDS, Verdict.BROKEN, "trouble"),
+        (Verdict.NOT_IN_RELEASE, Verdict.UNPROVED, "trouble"),
+        (Verdict.HOLDS, Verdict.NOT_SELECTED, "not comparable"),
+        (Verdict.HOLDS, Verdict.NOT_OBSERVABLE, "not comparable"),
+        (None, Verdict.BROKEN, "not comparable"),
+    ],
+)
+def test_what_a_change_means_from_one_release_to_the_next(old: Verdict | None, new: Verdict, sense: str) -> None:
+    (change,) = diff(with_verdict(old), with_verdict(new)).changes
+    assert change.sense == sense

@@ -71,7 +71,8 @@ def test_the_page_tells_what_changed_from_release_to_release(tmp_path: Path) -> 
     older = with_verdicts(run_of("1.36"), WF_01=Verdict.BROKEN)
     newer = with_verdicts(run_of("1.37"), WF_01=Verdict.HOLDS)
     page = html.render(unite([older, newer]), tmp_path)
-    assert "1.36 → 1.37 on local: 1 statement with another verdict" in page
+    assert "1.36 → 1.37 on local: 1 newly holds" in page
+    assert "PodGroup.spec.podGroupTemplateRef.workload → PodGroup.spec.workloadRef" in page
 
 
 def test_nothing_to_merge_is_told(tmp_path: Path) -> None:
