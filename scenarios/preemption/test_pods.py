@@ -37,7 +37,8 @@ def test_pod_of_higher_priority_takes_the_place_of_another(scenario: Scenario, d
 
     newcomer = new(scenario, "newcomer", "low" if difference("it has no higher priority") else "middle", node)
 
-    scenario.wait(newcomer, scheduled(node), timeout=AT_ONCE)
+    outcome = scenario.wait(newcomer, scheduled(node) | unschedulable("No preemption victims found"), timeout=AT_ONCE)
+    assert scheduled()(outcome), "there is nobody to be preempted for the Pod"
     sent_away(scenario, [victim], newcomer)
     assert condition("DisruptionTarget", "True", "PreemptionByScheduler")(ending(scenario, victim))
     stay(scenario, other)
