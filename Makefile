@@ -17,7 +17,7 @@ CLUSTER := --provider $(PROVIDER) $(if $(K8S),--k8s $(K8S))
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup e2e test lint unit smoke controls soak matrix up down reap bench chaos lock protos driver-image engine engine-stop node-image
+.PHONY: help setup e2e test lint unit smoke controls soak matrix up down reap bench chaos lock protos driver-image suite-image engine engine-stop node-image
 
 help: ## what there is
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -67,6 +67,9 @@ down: setup ## remove it (RUN=… only that one)
 reap: setup ## remove whatever a killed run left behind
 	$(PY) -m harness reap $(ARGS)
 
+suite-image: setup ## the image of Pods that run the suite (docs/in-cluster.md)
+	$(PY) -m harness suite-image
+
 driver-image: setup ## the image of the fake driver's Pods, for kind clusters
 	$(PY) -m harness driver-image
 
@@ -88,6 +91,8 @@ chaos: setup ## named faults over a standard load, one after the other: does eve
 lock: setup ## lock the dependencies anew
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-emit-find-links --group dev --output-file requirements.lock pyproject.toml
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	  --no-emit-find-links --no-annotate --constraints requirements.lock --output-file deploy/requirements.txt pyproject.toml
 
 protos: setup ## generate the messages of CRI and DRA anew
 	$(PY) -m fake_driver.protos.generate

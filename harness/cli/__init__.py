@@ -5,7 +5,20 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
-from harness.cli import chaos, cluster, driver, explain, host, matrix, measure, release, reports, statements, timeline
+from harness.cli import (
+    chaos,
+    cluster,
+    driver,
+    explain,
+    host,
+    in_cluster,
+    matrix,
+    measure,
+    release,
+    reports,
+    statements,
+    timeline,
+)
 from harness.cli.command import Commands, Parser
 from harness.errors import HarnessError
 
@@ -14,7 +27,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code and prints one line instead of a traceback. Raises KeyboardInterrupt."""
     parser = Parser(prog="python -m harness", description=__doc__)
     commands = Commands(parser)
-    for part in (statements, reports, cluster, explain, timeline, measure, chaos, matrix, host, driver, release):
+    for part in (
+        statements,
+        reports,
+        cluster,
+        explain,
+        timeline,
+        measure,
+        chaos,
+        matrix,
+        host,
+        driver,
+        release,
+        in_cluster,
+    ):
         part.add(commands)
     chosen = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _interrupt)

@@ -20,6 +20,9 @@ from harness.kube.polling import PollTimeout, poll
 #: Seconds in which the Pods have to be there, their image being on the nodes.
 _START = 120.0
 
+#: On the driver's namespace where its owner lends it to every run.
+LENT = "dra-e2e/lent"
+
 _PLUGIN_PORT, _CONTROLLER_PORT = 9808, 9809
 
 
@@ -52,6 +55,8 @@ def ensure(cluster: ImageCluster | ExistingCluster, client: Client, reference: s
     not come.
     """
     nodes = cluster.kubelet_nodes()
+    if isinstance(cluster, ExistingCluster) and (lent := _lent(client)):
+        return Deployment(client, nodes, lent)
     with FileLock(cluster.kubeconfig.parent / "driver.lock"):
         if isinstance(cluster, ExistingCluster):
             _claim(cluster, client)
@@ -61,6 +66,23 @@ def ensure(cluster: ImageCluster | ExistingCluster, client: Client, reference: s
             token = token or secrets.token_urlsafe(32)
             _deploy(cluster, client, reference, token)
     return Deployment(client, nodes, token)
+
+
+def _lent(client: Client) -> str | None:
+    """The token of a driver that its owner lends to every run, None where there is none such.
+
+    Raises UsageError for one that cannot be steered.
+    """
+    namespace = client.find("Namespace", manifests.NAMESPACE)
+    if namespace is None or namespace["metadata"].get("labels", {}).get(LENT) != "true":
+        return None
+    token = _token(client)
+    if token is None or not _is_there(client):
+        raise UsageError(
+            f"the driver in namespace {manifests.NAMESPACE} is lent ({LENT}=true), but its Pods are not there, or the "
+            f"Secret {manifests.STEERING} is not: see docs/in-cluster.md"
+        )
+    return token
 
 
 def _is_there(client: Client) -> bool:

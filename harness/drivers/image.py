@@ -1,4 +1,4 @@
-"""The image of the driver's Pods: a Python, four packages, and fake_driver."""
+"""Images of our own Python: the driver's Pods (fake_driver and four packages), and the whole suite in a Pod."""
 
 import hashlib
 import io
@@ -9,6 +9,7 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import docker
@@ -33,9 +34,39 @@ _OWN_BASE = f"dra-e2e.local/python:3.11-{_SUITE}-{hashlib.sha256(' '.join(_PACKA
 
 _CONTENT = "dra-e2e/content"
 _SOURCE = Path(fake_driver.__file__).resolve().parent
-_DEPLOY = _SOURCE / "deploy"
+_ROOT = _SOURCE.parent
+
+#: What is no source: caches, and pages of templates are.
+_NOT_COPIED = frozenset({"__pycache__", ".pyc", ".pyi"})
 
 Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Image:
+    """What is in an image beside Python, and how it is called."""
+
+    reference: str
+    what: str
+    """In words, for messages."""
+    deploy: Path
+    """The folder of its Dockerfile and of its requirements.txt, with hashes."""
+    sources: tuple[str, ...]
+    """Files and folders of the project that it has."""
+    plugins: bool = False
+    """Whether its packages find each other by their metadata."""
+
+
+DRIVER = Image(REFERENCE, "the driver's", _SOURCE / "deploy", ("fake_driver",))
+
+#: The suite, for a Pod that runs it in an existing cluster. It is made from a checkout only.
+SUITE = Image(
+    "dra-e2e.local/suite:1",
+    "the suite's",
+    _ROOT / "deploy",
+    ("harness", "fake_driver", "scenarios", "kind-configs", "conftest.py", "pyproject.toml"),
+    plugins=True,
+)
 
 
 def choose(engine: docker.DockerClient, reference: str | None, tell: Tell = lambda _: None) -> str:
@@ -47,25 +78,27 @@ def choose(engine: docker.DockerClient, reference: str | None, tell: Tell = lamb
     return reference
 
 
-def ensure(engine: docker.DockerClient, tell: Tell = lambda _: None) -> str:
-    """The reference of the image, which the engine has afterwards; built when anything in it has changed.
+def ensure(engine: docker.DockerClient, tell: Tell = lambda _: None, image: Image = DRIVER) -> str:
+    """The reference of an image, which the engine has afterwards; built when anything in it has changed.
 
     Raises UsageError where neither a registry answers nor mmdebstrap is installed, InfrastructureError when a step
     fails.
     """
-    content = _digest()
+    if not (image.deploy / "Dockerfile").exists():
+        raise UsageError(f"{image.what} image is made from a checkout of the project: {image.deploy} is not there")
+    content = _digest(image)
     try:
         with FileLock(base_directory() / "driver-image.lock"):
-            if not _has(engine, REFERENCE, content):
-                _build(engine, _base(engine, tell), content, tell)
+            if not _has(engine, image.reference, content):
+                _build(engine, image, _base(engine, tell), content, tell)
     except DockerException as error:
-        raise InfrastructureError(f"the driver's image cannot be built: {' '.join(str(error).split())}") from error
-    return REFERENCE
+        raise InfrastructureError(f"{image.what} image cannot be built: {' '.join(str(error).split())}") from error
+    return image.reference
 
 
-def size(engine: docker.DockerClient) -> int:
+def size(engine: docker.DockerClient, image: Image = DRIVER) -> int:
     """How many bytes the image has."""
-    return int(engine.images.get(REFERENCE).attrs["Size"])
+    return int(engine.images.get(image.reference).attrs["Size"])
 
 
 def _has(engine: docker.DockerClient, reference: str, content: str) -> bool:
@@ -75,47 +108,49 @@ def _has(engine: docker.DockerClient, reference: str, content: str) -> bool:
         return False
 
 
-def _files() -> Iterator[tuple[str, Path]]:
-    """What is copied of fake_driver, in a fixed order."""
-    for path in sorted(_SOURCE.rglob("*")):
-        inside = path.relative_to(_SOURCE)
-        if path.suffix in (".py", ".txt") or path.name == "Dockerfile":
-            yield str(inside), path
+def _files(image: Image) -> Iterator[tuple[str, Path]]:
+    """What is copied of the project, in a fixed order."""
+    for source in image.sources:
+        top = _ROOT / source
+        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if path.is_file() and not {*path.parts, path.suffix} & _NOT_COPIED:
+                yield str(path.relative_to(_ROOT)), path
 
 
-def _digest() -> str:
+def _digest(image: Image) -> str:
     digest = hashlib.sha256(f"{_BASE} {_OWN_BASE}".encode())
-    for name, path in _files():
+    more = ((name, image.deploy / name) for name in ("Dockerfile", "requirements.txt"))
+    for name, path in (*_files(image), *more):
         digest.update(f"\0{name}\0".encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-def _build(engine: docker.DockerClient, base: str, content: str, tell: Tell) -> None:
-    tell(f"image {REFERENCE} on {base}")
+def _build(engine: docker.DockerClient, image: Image, base: str, content: str, tell: Tell) -> None:
+    tell(f"image {image.reference} on {base}")
     with tempfile.TemporaryDirectory(prefix="dra-e2e-image-") as scratch:
         packages = Path(scratch) / "site-packages"
-        _install(engine, base, packages)
-        context = _context(packages)
-    before = {image.id for image in engine.images.list(REFERENCE)}
+        _install(engine, image, base, packages)
+        context = _context(image, packages)
+    before = {old.id for old in engine.images.list(image.reference)}
     try:
         made, _ = engine.images.build(
             fileobj=context,
             custom_context=True,
-            tag=REFERENCE,
+            tag=image.reference,
             buildargs={"BASE": base},
             labels={_CONTENT: content},
             rm=True,
             forcerm=True,
         )
     except BuildError as error:
-        raise InfrastructureError(f"the driver's image cannot be built: {error.msg}") from error
+        raise InfrastructureError(f"{image.what} image cannot be built: {error.msg}") from error
     for old in before - {made.id}:
         # Without its name nobody would find it again.
         with suppress(APIError):
             engine.images.remove(str(old))
 
 
-def _install(engine: docker.DockerClient, base: str, target: Path) -> None:
+def _install(engine: docker.DockerClient, image: Image, base: str, target: Path) -> None:
     """Have the pinned packages of the image's Python and machine, whatever runs here."""
     machine = {"amd64": "x86_64", "arm64": "aarch64"}[engine.images.get(base).attrs["Architecture"]]
     platforms = (f"manylinux2014_{machine}", f"manylinux_2_28_{machine}", "any")
@@ -123,26 +158,28 @@ def _install(engine: docker.DockerClient, base: str, target: Path) -> None:
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     command += ["--no-deps", "--only-binary=:all:", "--implementation=cp", f"--python-version={_PYTHON}"]
     command += [*(f"--abi={abi}" for abi in abis), *(f"--platform={platform}" for platform in platforms)]
-    command += ["--require-hashes", f"--requirement={_DEPLOY / 'requirements.txt'}", f"--target={target}"]
-    _run(command, "the driver's packages cannot be installed")
+    command += ["--require-hashes", f"--requirement={image.deploy / 'requirements.txt'}", f"--target={target}"]
+    _run(command, f"{image.what} packages cannot be installed")
 
 
-def _context(packages: Path) -> io.BytesIO:
-    """What the Dockerfile copies, as a tar file."""
+def _context(image: Image, packages: Path) -> io.BytesIO:
+    """What the Dockerfile copies, as a tar file: the project, and packages in site-packages/."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as tar:
-        tar.add(_DEPLOY / "Dockerfile", "Dockerfile")
-        for name, path in _files():
-            if path.suffix == ".py":
-                tar.add(path, f"fake_driver/{name}")
-        tar.add(packages, "site-packages", filter=_needed)
+        tar.add(image.deploy / "Dockerfile", "Dockerfile")
+        for name, path in _files(image):
+            tar.add(path, name)
+        dropped = (".pyi", "/bin", "__pycache__", *(() if image.plugins else (".dist-info",)))
+        tar.add(
+            packages, "site-packages", filter=lambda entry: None if entry.name.endswith(dropped) else _of_root(entry)
+        )
     file.seek(0)
     return file
 
 
-def _needed(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+def _of_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.uid = entry.gid = 0
-    return None if entry.name.endswith((".pyi", ".dist-info", "/bin", "__pycache__")) else entry
+    return entry
 
 
 def _base(engine: docker.DockerClient, tell: Tell) -> str:
