@@ -21,7 +21,8 @@ MARKERS = (
     "needs(capability, ...): what the cluster must offer; without it the scenario is skipped with that reason",
     "feature(name, ...): what the release must have, by its name in the data; otherwise it is not in this release",
     "profile(name, off={}, on={}): the configuration the scenario runs on, per component",
-    "exclusive(what): 'cluster' or 'node': the scenario reaches further than its own objects and runs alone there",
+    "exclusive(what, last=False): 'cluster' or 'node': the scenario reaches further than its own objects and runs "
+    "alone there; last: after the others, because nobody else can have the cluster afterwards",
     "slow: takes longer than ten seconds for a reason of Kubernetes' own",
 )
 
@@ -37,6 +38,7 @@ class Marks:
     features: frozenset[str]
     profile: tuple[str, Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]] | None
     exclusive: str | None
+    last: bool = False
 
     @property
     def ids(self) -> frozenset[str]:
@@ -53,7 +55,7 @@ def read(item: pytest.Item, catalogue: Catalogue) -> Marks:
         needs=_needs(item),
         features=_features(item),
         profile=_profile(item),
-        exclusive=_exclusive(item),
+        **_exclusive(item),
     )
     strangers = {deviation.statement for deviation in marks.deviations} - set(marks.statements)
     if strangers:
@@ -108,10 +110,14 @@ def _bound(item: pytest.Item, mark: pytest.Mark, make: Callable[..., Made]) -> M
         raise UsageError(f"{item.nodeid}: {mark.name}: {error}") from None
 
 
-def _exclusive(item: pytest.Item) -> str | None:
+def _exclusive(item: pytest.Item) -> dict[str, Any]:
     mark = item.get_closest_marker("exclusive")
     if mark is None:
-        return None
-    if mark.args not in (("cluster",), ("node",)):
-        raise UsageError(f"{item.nodeid}: exclusive{mark.args}: say 'cluster' or 'node'")
-    return str(mark.args[0])
+        return {"exclusive": None}
+
+    def fields(what: str, *, last: bool = False) -> dict[str, Any]:
+        if what not in ("cluster", "node"):
+            raise UsageError(f"{item.nodeid}: exclusive{mark.args}: say 'cluster' or 'node'")
+        return {"exclusive": what, "last": last}
+
+    return _bound(item, mark, fields)

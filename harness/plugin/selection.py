@@ -35,12 +35,12 @@ def _weight(item: pytest.Item) -> int:
     return 20 if item.get_closest_marker("slow") or item.stash[MARKS].exclusive else 2
 
 
-def _turn(item: pytest.Item) -> tuple[bool, str, bool]:
+def _turn(item: pytest.Item) -> tuple[bool, str, bool, bool]:
     """What needs a cluster for itself runs first, one after another in the same one, so that few are started."""
     marks = item.stash[MARKS]
     if not marks.exclusive:
-        return (True, "", False)
-    return (False, repr(marks.profile or ""), item.get_closest_marker("slow") is None)
+        return (True, "", False, False)
+    return (False, repr(marks.profile or ""), marks.last, item.get_closest_marker("slow") is None)
 
 
 def _chosen(marks: Marks, options: Options) -> bool:

@@ -81,9 +81,11 @@ def test_gate_on_in_all_components_counts_tells_and_hands_over(scenario: Scenari
     assert admitted(scenario.wait(user.pod, running())) == REQUESTED + TAKEN
 
 
-@pytest.mark.profile("features", off={"kube-apiserver": [FEATURE]})
+@pytest.mark.exclusive("cluster", last=True)
 @pytest.mark.control("NA-33")
 def test_api_server_with_the_gate_off_drops_the_field(scenario: Scenario) -> None:
+    scenario.cluster.restart("kube-apiserver", gates={FEATURE: False})
+    scenario.spoilt = True  # its clients come back only after their backoff
     driver = scenario.driver(memory_blocks(1))
     assert not has_footprint(scenario, driver)
 

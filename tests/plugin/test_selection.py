@@ -24,10 +24,14 @@ class Item:
         return self if name == "slow" and self.slow else None
 
 
-def item(name: str, *, exclusive: bool = False, off: dict[str, list[str]] | None = None, slow: bool = False) -> Item:
+def item(
+    name: str, *, exclusive: bool = False, last: bool = False, off: dict[str, list[str]] | None = None,
+    slow: bool = False,
+) -> Item:  # fmt: skip
     made = Item(name, slow)
     profile = ("features", off, dict[str, list[str]]()) if off else None
-    made.stash[MARKS] = Marks(("WF-01",), (), (), frozenset(), frozenset(), profile, "cluster" if exclusive else None)
+    alone = "cluster" if exclusive else None
+    made.stash[MARKS] = Marks(("WF-01",), (), (), frozenset(), frozenset(), profile, alone, last)
     return made
 
 
@@ -44,13 +48,13 @@ def test_scenarios_that_are_alone_on_a_cluster_run_first_those_of_one_profile_to
         item("a"),
         item("b", off=off),
         item("c", exclusive=True, off=off),
-        item("d", exclusive=True),
+        item("d", exclusive=True, last=True),
         item("e", slow=True),
         item("f", exclusive=True, off=off, slow=True),
         item("g", exclusive=True),
     ]
 
-    assert ordered(*items) == ["d", "g", "f", "c", "a", "b", "e"]
+    assert ordered(*items) == ["g", "d", "f", "c", "a", "b", "e"]
 
 
 def test_a_seed_is_the_whole_order() -> None:
