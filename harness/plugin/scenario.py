@@ -12,7 +12,7 @@ from harness.clusters.protocol import BareNode, Cluster, NotObservable
 from harness.drivers import Driver, DriverHost, Observed
 from harness.evidence import Lack, Recorder, Sightings, name_of
 from harness.explain import Explainer
-from harness.kube import Client, Waiter, builders, metrics
+from harness.kube import ApiError, Client, Waiter, builders, metrics
 from harness.kube.barrier import Barrier
 from harness.kube.builders import DEFAULT_IMAGE
 from harness.kube.predicates import Predicate, exists
@@ -28,7 +28,7 @@ Object = dict[str, Any]
 LABEL = "dra-e2e/scenario"
 
 #: What would make new Pods for deleted ones, owners of owners first.
-OWNERS = ("Deployment", "ReplicaSet", "Job")
+OWNERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
 #: Seconds that a cluster has for what it does at once on an idle machine.
 TIMEOUT = 30.0
@@ -42,7 +42,7 @@ class Scenario:
 
     def __init__(
         self, name: str, cluster: Cluster, client: Client, drivers: DriverHost, scheduler: str, time_factor: float,
-        observed: Observed | None = None,
+        observed: Observed | None = None, guest: bool = False,
     ) -> None:  # fmt: skip
         self.namespace = f"{_slug(name)}-{secrets.token_hex(2)}"
         self._cluster = cluster
@@ -59,7 +59,9 @@ class Scenario:
         self._drivers = drivers
         self._observed = observed
         self._time_factor = time_factor
+        self._guest = guest
         self._served: list[Driver] = []
+        self._kinds: set[str] = set()
         self._has_account = False
         self._cleanup = ExitStack()
         self.client.create(builders.namespace(self.namespace, labels={LABEL: self.namespace}))
@@ -167,7 +169,9 @@ class Scenario:
         elif "template" in body.get("spec", {}):
             self._at_home(body["spec"]["template"]["spec"])
         stored = self.client.create(body)
-        if not resource(stored["kind"]).namespaced:
+        if resource(stored["kind"]).namespaced:
+            self._kinds.add(stored["kind"])
+        else:
             self._cleanup.callback(self.client.delete, stored, missing_ok=True)
         self.recorder.note(f"created {name_of(stored)}", stored)
         return stored
@@ -272,15 +276,41 @@ class Scenario:
 
     def close(self) -> None:
         """Remove what the scenario made. Pods go first, while the driver that unprepares their devices is there."""
-        for kind in (*OWNERS, "Pod"):
-            self.client.delete_collection(kind)
         try:
-            Waiter(self.client, time_factor=self._time_factor).wait_any("Pod", none_left(), 60)
+            self._remove_pods()
         finally:
             try:
                 self._cleanup.close()
             finally:
-                self.client.delete("Namespace", self.namespace, missing_ok=True)
+                self._remove_others()
+
+    def _remove_pods(self) -> None:
+        if not self._kinds & {*OWNERS, "Pod"}:
+            return
+        for kind in OWNERS:
+            if kind in self._kinds:
+                self._remove_all(kind)
+        self._remove_all("Pod")
+        Waiter(self.client, time_factor=self._time_factor).wait_any("Pod", none_left(), 60)
+
+    def _remove_others(self) -> None:
+        """The empty namespace stays for as long as the cluster does, where the cluster is the run's own.
+
+        To delete one is more than half of all that an ordinary scenario asks of its API server: two requests for each
+        kind there is.
+        """
+        if self._guest:
+            self.client.delete("Namespace", self.namespace, missing_ok=True)
+            return
+        for kind in sorted(self._kinds - {*OWNERS, "Pod"}):
+            self._remove_all(kind)
+
+    def _remove_all(self, kind: str) -> None:
+        try:
+            self.client.delete_collection(kind)
+        except ApiError as error:
+            if not error.not_found:  # a scenario may have left its own API server without the kind
+                raise
 
 
 def none_left() -> Predicate[Sequence[Object]]:

@@ -110,7 +110,9 @@ class Worker:
         target = self.options.target
         scheduler = "default-scheduler" if target else f"dra-e2e-{self.number % SCHEDULERS}"
         own = Observed(target.driver, target.device_class or "") if target and target.driver else None
-        return Scenario(name, place.cluster, place.client, place.drivers, scheduler, self.options.time_factor, own)
+        return Scenario(
+            name, place.cluster, place.client, place.drivers, scheduler, self.options.time_factor, own, bool(target)
+        )
 
     def _shared(self, profile: Profile) -> Place:
         if profile.key not in self._places:
