@@ -1,5 +1,6 @@
 """A profile: what a cluster shall have switched on, written as a kind Cluster file."""
 
+import copy
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +94,7 @@ class Profile:
             component: _gates(_pairs(flags[component].pop("feature-gates", "")), self.path) for component in COMPONENTS
         }
         own["kubelet"] |= kubelet_gates
-        scheduler = self._mounted(flags["kube-scheduler"].pop("config", None))
+        scheduler = _known(self._mounted(flags["kube-scheduler"].pop("config", None)), release)
         wish = Wish(
             gates={component: {**common, **own[component]} for component in COMPONENTS},
             varied=self.varied,
@@ -202,6 +203,17 @@ def _documents(text: str, path: Path) -> Iterator[dict[str, Any]]:
         if not isinstance(document, dict):
             raise UsageError(f"profile {path}: expected a mapping, found {type(document).__name__}")
         yield document
+
+
+def _known(scheduler: Mapping[str, Any], release: Release) -> Mapping[str, Any]:
+    """The configuration without the argument that not every release's scheduler takes."""
+    if release.has("DynamicResourcesArgs.bindingTimeout"):
+        return scheduler
+    kept = copy.deepcopy(dict(scheduler))
+    for each in kept.get("profiles", ()):
+        for plugin in each.get("pluginConfig", ()):
+            plugin["args"].pop("bindingTimeout", None)
+    return kept
 
 
 def _merged(patches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -52,13 +52,14 @@ def resolve(wish: Wish, release: Release) -> Resolution:
         varied = wish.varied.get(component, {})
         wanted = {}
         for name, value in {**common, **varied}.items():
-            obstacle = _obstacle(name, value, component, own)
+            # A kubelet of another release than the control plane's has on what both know: it would wait for the rest.
+            obstacle = _obstacle(name, value, component, own) or _obstacle(name, value, component, release)
             if obstacle is None:
                 wanted[name] = value
             else:
                 if name in varied:
                     unmet[obstacle] = None
-                if name in varied or not (wish.broad and own.gate(name) is None):
+                if name in varied or not (wish.broad and release.gate(name) is None):
                     notes[obstacle] = None
         gates[component] = _closed(wanted, varied, component, own, notes)
     runtime_config = {}

@@ -19,7 +19,7 @@ from scenarios.binding.configuration import (
 from scenarios.binding.test_failure import GIVEN_UP
 from scenarios.binding.test_timeout import TIMED_OUT
 
-pytestmark = pytest.mark.needs("kubelet")
+pytestmark = [pytest.mark.needs("kubelet"), pytest.mark.feature("DynamicResourcesArgs.bindingTimeout")]
 alone = pytest.mark.exclusive("cluster")
 restarts = pytest.mark.needs("restart")
 

@@ -79,6 +79,7 @@ def test_scheduler_with_the_gate_off_skips_the_device(scenario: Scenario) -> Non
 
 @alone
 @pytest.mark.control("BC-20")
+@pytest.mark.feature("DynamicResourcesArgs.bindingTimeout")
 def test_scheduler_refuses_limits_it_does_not_understand(scenario: Scenario, tmp_path: Path) -> None:
     misspelt, short = document_example(), document_example()
     arguments = binding_timeout(misspelt)

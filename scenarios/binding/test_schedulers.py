@@ -13,7 +13,7 @@ from scenarios.binding.scheduler import second_scheduler
 from scenarios.binding.test_failure import GIVEN_UP
 from scenarios.binding.test_timeout import TIMED_OUT
 
-pytestmark = pytest.mark.needs("kubelet", "restart")
+pytestmark = [pytest.mark.needs("kubelet", "restart"), pytest.mark.feature("DynamicResourcesArgs.bindingTimeout")]
 
 NO_DEVICE = unschedulable("cannot allocate all claims")
 

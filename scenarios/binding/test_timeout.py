@@ -30,6 +30,7 @@ TIMED_OUT = "device binding timeout"
 @pytest.mark.slow
 @pytest.mark.statement("BC-17", "BC-19")
 @pytest.mark.profile("short-timeouts")
+@pytest.mark.feature("DynamicResourcesArgs.bindingTimeout")
 @pytest.mark.needs("kubelet")
 def test_after_the_limit_the_claim_is_cleared_and_the_pod_tried_again(
     scenario: Scenario, difference: Difference

@@ -54,6 +54,7 @@ def test_that_and_why_binding_has_failed(scenario: Scenario, difference: Differe
 @pytest.mark.slow
 @pytest.mark.statement("HS-62")
 @pytest.mark.profile("short-timeouts")
+@pytest.mark.feature("DynamicResourcesArgs.bindingTimeout")
 @pytest.mark.needs("kubelet")
 def test_that_binding_has_timed_out(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(fabric(1), plugin=False)

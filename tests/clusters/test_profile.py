@@ -212,11 +212,21 @@ def test_nodes_are_added_where_there_is_only_a_control_plane(tmp_path: Path) -> 
     assert len(written(tmp_path, "").with_nodes(2).resolve(NEWEST).workers) == 2
 
 
-def test_emulated_release_tells_its_control_plane_and_keeps_the_kubelets_own_gates() -> None:
+def test_emulated_release_tells_its_control_plane_and_leaves_out_what_it_does_not_know() -> None:
     resolution = profile.load("features").resolve(releases.emulate("1.36"))
     for component in ("kube-apiserver", "kube-controller-manager", "kube-scheduler"):
         assert "--emulated-version=1.36" in resolution.args[component]
         assert "GenericWorkload" not in resolution.gates[component]
     assert not resolution.args["kubelet"]
-    assert resolution.gates["kubelet"] == profile.load("features").resolve(releases.get()).gates["kubelet"]
+    assert "GenericWorkload" not in resolution.gates["kubelet"]
+    assert resolution.gates["kubelet"]["DRAExtendedResource"]
     assert "scheduling.k8s.io/v1alpha2" not in resolution.runtime_config
+
+
+def test_scheduler_is_told_no_argument_that_its_release_does_not_take() -> None:
+    arguments = {
+        minor: profile.load("short-timeouts").resolve(releases.get(minor)).scheduler["profiles"][0]["pluginConfig"][0]
+        for minor in ("1.34", "1.35")
+    }
+    assert arguments["1.35"]["args"]["bindingTimeout"] == "7s"
+    assert "bindingTimeout" not in arguments["1.34"]["args"]
