@@ -16,6 +16,7 @@ from harness.bench.workloads import DRIVER, LABEL, Workload, names, shared_objec
 from harness.clusters.protocol import Cluster
 from harness.drivers import Driver, DriverHost
 from harness.errors import InfrastructureError
+from harness.explain import Explainer
 from harness.kube import Client, Obj, Waiter
 from harness.kube.builders import claim, on_node, pod, request
 from harness.kube.predicates import (
@@ -116,7 +117,9 @@ class Kubelets:
             attacher = stack.enter_context(Attacher(self._client)) if feature.workload.attaching else None
             claims = Arrivals(self._client, "ResourceClaim", {"allocated": allocated()}, attacher, owners_name)
             stages = {"bound": scheduled(), "running": running(), "evicted": terminating() | gone()}
-            seen = _Seen(stack.enter_context(claims), stack.enter_context(Arrivals(self._client, "Pod", stages)))
+            seen = _Seen(
+                self._client, stack.enter_context(claims), stack.enter_context(Arrivals(self._client, "Pod", stages))
+            )
             for _ in range(feature.samples // feature.at_once):
                 units = [f"{feature.workload.name}-{next(self._numbers)}" for _ in range(feature.at_once)]
                 begins = {unit: self._apply(feature.workload, unit) for unit in units}
@@ -174,6 +177,7 @@ class Kubelets:
 class _Seen:
     """What has been seen of claims and Pods."""
 
+    client: Client
     claims: Arrivals
     pods: Arrivals
 
@@ -181,6 +185,11 @@ class _Seen:
         """When the last of the Pods (or their claims) had come so far. Raises InfrastructureError when it does not."""
         kind = self.claims if stage == "allocated" else self.pods
         if not kind.wait(lambda seen: seen.has(stage, *names), _PATIENCE):
-            raise InfrastructureError(f"not {stage} within {_PATIENCE:.0f} s: {', '.join(names)}")
+            raise InfrastructureError(self._late(stage, names))
         first = kind.first(stage)
         return max(first[name] for name in names)
+
+    def _late(self, stage: str, names: Sequence[str]) -> str:
+        found = (self.client.find("Pod", name) for name in names)
+        reasons = {Explainer().explain(self.client, each) if each else "the Pod does not exist" for each in found}
+        return f"not {stage} within {_PATIENCE:.0f} s: {', '.join(names)}: {'; '.join(map(str, reasons))}"
