@@ -4,6 +4,7 @@ PYTHON   ?= python3
 PROVIDER ?= local
 K8S      ?=
 PROVIDERS ?= local
+EMULATE  ?=
 ARGS     ?=
 WORKERS  ?= $(if $(filter kind,$(PROVIDER)),2,4)
 N        ?= 20
@@ -55,8 +56,8 @@ controls: setup ## every scenario with its control's difference applied: each mu
 soak: setup ## GROUP=workflow N=20: a group (without GROUP: the whole suite) N times in random order
 	$(PYTEST) scenarios$(if $(GROUP),/$(GROUP)) $(CLUSTER) $(PARALLEL) --rounds $(N) $(ARGS)
 
-matrix: setup ## every release, one report (K8S="1.36 1.37" PROVIDERS="local kind")
-	$(PY) -m harness matrix --k8s "$(K8S)" --providers "$(PROVIDERS)" -- $(PARALLEL) $(ARGS)
+matrix: setup ## every release, one report (K8S="1.36 1.37" EMULATE="1.36" PROVIDERS="local kind")
+	$(PY) -m harness matrix --k8s "$(K8S)" --emulate "$(EMULATE)" --providers "$(PROVIDERS)" -- $(PARALLEL) $(ARGS)
 
 up: setup ## a cluster with the fake driver to play with
 	$(PY) -m harness up $(CLUSTER) $(ARGS)

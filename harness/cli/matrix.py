@@ -18,6 +18,7 @@ def add(commands: Commands) -> None:
         "matrix", _matrix, "run every release on every provider, one run each, and merge their reports"
     )
     parser.add_argument("--k8s", default="", metavar="RELEASES", help='for example "1.36 1.37" (every supported one)')
+    parser.add_argument("--emulate", default="", metavar="RELEASES", help="those that the newest emulates, too (none)")
     parser.add_argument("--providers", default="local", metavar="NAMES", help='for example "local kind" (local)')
     parser.add_argument("--at-once", type=int, metavar="N", help="cells at the same time (what this machine bears)")
     parser.add_argument(
@@ -27,7 +28,7 @@ def add(commands: Commands) -> None:
 
 
 def _matrix(chosen: argparse.Namespace) -> int:
-    wanted = matrix.cells(_words(chosen.k8s), _words(chosen.providers), providers.PROVIDERS)
+    wanted = matrix.cells(_words(chosen.k8s), _words(chosen.providers), providers.PROVIDERS, _words(chosen.emulate))
     if chosen.at_once is not None and chosen.at_once < 1:
         raise UsageError(f"--at-once must be at least 1, not {chosen.at_once}")
     if not Path("scenarios").is_dir():

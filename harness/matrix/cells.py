@@ -33,10 +33,18 @@ class Cell:
     """One release on one provider."""
 
     release: str
+    """The name of it (harness.releases.Release.name)."""
     provider: str
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What pytest is told."""
+        release = releases.get(self.release)
+        emulated = (f"--emulate={release.minor}",) if release.emulated_by else ()
+        return (f"--provider={self.provider}", f"--k8s={release.programs.minor}", *emulated)
+
     def __str__(self) -> str:
-        return f"{self.release}-{self.provider}"
+        return f"{self.release.replace(' ', '-')}-{self.provider}"
 
 
 @dataclass(frozen=True)
@@ -49,14 +57,20 @@ class Done:
     log: Path
 
 
-def cells(minors: Iterable[str], providers: Iterable[str], known_providers: Collection[str]) -> tuple[Cell, ...]:
-    """Every combination, newest release first. Raises UsageError for a release or provider that is not there."""
+def cells(
+    minors: Iterable[str], providers: Iterable[str], known_providers: Collection[str], emulated: Iterable[str] = ()
+) -> tuple[Cell, ...]:
+    """Every combination of releases, and of `emulated` ones, with providers, newest release first.
+
+    Raises UsageError for a release or provider that is not there.
+    """
     wanted = [releases.get(minor).minor for minor in minors] or list(releases.supported())
+    played = [releases.emulate(minor).name for minor in emulated]
     asked = list(dict.fromkeys(providers))
     if unknown := [name for name in asked if name not in known_providers]:
         raise UsageError(f"unknown provider {unknown[0]!r}: choose from {', '.join(known_providers)}")
     ordered = sorted(dict.fromkeys(wanted), key=releases.supported().index)
-    return tuple(Cell(release, provider) for release, provider in product(ordered, asked))
+    return tuple(Cell(release, provider) for release, provider in product([*ordered, *played], asked))
 
 
 def at_once() -> int:
@@ -104,7 +118,7 @@ def _run(
 ) -> Done:
     place = directory / "cells" / str(cell)
     log = place / "output.txt"
-    command = [sys.executable, "-m", "pytest", "scenarios", f"--provider={cell.provider}", f"--k8s={cell.release}"]
+    command = [sys.executable, "-m", "pytest", "scenarios", *cell.arguments]
     try:
         place.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as output:

@@ -23,6 +23,15 @@ def test_a_cell_is_there_once_however_often_it_is_named() -> None:
     )
 
 
+def test_emulated_releases_come_beside_the_others() -> None:
+    found = cells(["1.37"], ["local"], PROVIDERS, ["1.36"])
+    assert [str(cell) for cell in found] == ["1.37-local", "1.36-emulated-by-1.37-local"]
+    assert found[0].arguments == ("--provider=local", "--k8s=1.37")
+    assert found[1].arguments == ("--provider=local", "--k8s=1.37", "--emulate=1.36")
+    with pytest.raises(UsageError, match=r"1\.37 cannot emulate 1\.37"):
+        cells([], ["local"], PROVIDERS, ["1.37"])
+
+
 @pytest.mark.parametrize(("minors", "providers"), [(["1.12"], ["local"]), ([], ["mars"])])
 def test_what_is_not_there_is_told(minors: list[str], providers: list[str]) -> None:
     with pytest.raises(UsageError):
