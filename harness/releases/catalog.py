@@ -72,6 +72,7 @@ def _release(minor: str, data: dict[str, Any], features: set[str]) -> Release:
         off_by_default=tuple(data["off_by_default"]),
         features={feature: feature in data["features"] for feature in features},
         components=data["components"],
+        covered=data["covered"],
         renamed=data["renamed"],
         emulates=tuple(data["emulates"]),
     )

@@ -53,6 +53,8 @@ class Release:
     off_by_default: tuple[str, ...] = field(repr=False, compare=False)
     features: Mapping[str, bool] = field(repr=False, compare=False)
     components: Mapping[str, str] = field(repr=False, compare=False)
+    covered: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Gates of later releases → the gate that does their work here."""
     renamed: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     """What the release before calls otherwise: its name → the one here."""
     emulates: tuple[str, ...] = field(default=(), repr=False, compare=False)
@@ -83,6 +85,10 @@ class Release:
     def gate(self, name: str) -> Gate | None:
         """Return the gate, or None where no component of this release knows it."""
         return self.gates.get(name)
+
+    def knows(self, gate: str) -> bool:
+        """Tell whether what a gate is for is there, behind that gate or, in this release, behind another one."""
+        return gate in self.gates or gate in self.covered
 
     def api_version(self, kind: str) -> str | None:
         """Return the apiVersion of a kind that this release's own components use, or None where it has no such kind."""

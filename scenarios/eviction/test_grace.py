@@ -51,6 +51,7 @@ def test_pods_of_equal_tolerations_go_at_the_same_time(scenario: Scenario) -> No
 
 @pytest.mark.statement("EV-08")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_pod_holds_out_for_its_toleration_seconds(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(1))
     seconds = None if difference("the toleration has no time") else 5

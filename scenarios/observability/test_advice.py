@@ -24,6 +24,7 @@ NEXT_STATUS = 30
 @pytest.mark.slow
 @pytest.mark.statement("OB-06")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_first_none_then_the_counts_then_noexecute_until_all_are_gone(
     scenario: Scenario, difference: Difference
 ) -> None:
@@ -69,6 +70,7 @@ def rule_from_slice(scenario: Scenario, driver: Driver, index: int) -> Object:
 
 
 @pytest.mark.statement("OB-07")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_rule_with_values_copied_from_the_slice_selects_one_device(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(4), plugin=False)
     rule = rule_from_slice(scenario, driver, 2)
@@ -79,6 +81,7 @@ def test_rule_with_values_copied_from_the_slice_selects_one_device(scenario: Sce
 
 
 @pytest.mark.control("OB-07")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_rule_with_a_wrong_value_selects_no_device(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(4), plugin=False)
     rule = rule_from_slice(scenario, driver, 2)

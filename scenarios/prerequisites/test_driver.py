@@ -17,6 +17,7 @@ GPUS = 2
 
 
 @pytest.mark.statement("PQ-06")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_rule_finds_the_devices_that_a_driver_publishes(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(GPUS), plugin=False)
     controller_knows(scenario)
@@ -28,6 +29,7 @@ def test_rule_finds_the_devices_that_a_driver_publishes(scenario: Scenario, diff
 
 
 @pytest.mark.control("PQ-06")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_rule_finds_nothing_without_a_driver(scenario: Scenario) -> None:
     controller_knows(scenario)
 

@@ -32,11 +32,23 @@ class RulesSeen:
         name = f"probe-{secrets.token_hex(3)}"
         taint = device_taint("example.com/probe", "NoSchedule")
         self._rule = scenario.create(device_taint_rule(name, taint, driver=_driver(name)))
-        # The controller's first word about the rule comes when the scheduler has been sent it, too.
-        scenario.wait(self._rule, condition("EvictionInProgress"))
-        self._probe = _probe(scenario, name)
-        outcome = scenario.wait(self._probe, unschedulable("cannot allocate all claims") | scheduled())
-        assert unscheduled()(outcome), "the probe was scheduled before its rule was known: it proves nothing"
+        if scenario.release.has("DeviceTaintRule.status"):
+            # The controller's first word about the rule comes when the scheduler has been sent it, too.
+            scenario.wait(self._rule, condition("EvictionInProgress"))
+            self._probe = _probe(scenario, name)
+            outcome = scenario.wait(self._probe, unschedulable("cannot allocate all claims") | scheduled())
+            assert unscheduled()(outcome), "the probe was scheduled before its rule was known: it proves nothing"
+        else:
+            self._probe = self._first_held(name)
+
+    def _first_held(self, name: str) -> Object:
+        """The first of several probes that the rule keeps off: nobody else tells that the scheduler knows it."""
+
+        def ask() -> Object:
+            probe = _probe(self._scenario, f"{name}-{secrets.token_hex(2)}", driver=_driver(name))
+            return self._scenario.wait(probe, unschedulable("cannot allocate all claims") | scheduled())
+
+        return self._scenario.waiter.poll(ask, unscheduled(), f"a probe is held by rule {name}", 15)
 
     def __call__(self) -> None:
         """The scheduler knows every DeviceTaintRule as it was written before this call, or later. Once only."""
@@ -44,14 +56,15 @@ class RulesSeen:
         self._scenario.wait(self._probe, scheduled())
 
 
-def _probe(scenario: Scenario, name: str) -> Object:
-    """A Pod for the one device of a slice that is written now."""
-    everywhere = resource_slice(name, _driver(name), ["probe"], all_nodes=True)
+def _probe(scenario: Scenario, name: str, driver: str | None = None) -> Object:
+    """A Pod for the one device of a slice that is written now, in a pool of its own."""
+    driver = driver or _driver(name)
+    everywhere = resource_slice(name, driver, ["probe"], all_nodes=True)
     if scenario.release.has("ResourceSlice.spec.skipNodeOperations"):
         # No driver stands behind the slice: without this the kubelet would try it in vain until the Pod goes.
         everywhere["spec"]["skipNodeOperations"] = ["*"]
     scenario.create(everywhere)
-    scenario.create(device_class(name, _driver(name)))
+    scenario.create(device_class(name, driver))
     return scenario.create(pod(name, claims={"probe": scenario.create(claim(name, request(name)))}))
 
 

@@ -173,6 +173,7 @@ def rule_of_effect(name: str, effect: str, driver: str) -> Object:
 
 @pytest.mark.statement("TA-13")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_effect_none_neither_evicts_nor_keeps_off(scenario: Scenario, difference: Difference) -> None:
     effect = "NoSchedule" if difference("the effect is NoSchedule") else "None"
     driver = scenario.driver(gpus(2))
@@ -188,6 +189,7 @@ def test_effect_none_neither_evicts_nor_keeps_off(scenario: Scenario, difference
 
 
 @pytest.mark.control("TA-13")
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_pods_wait_once_effect_none_has_become_noschedule(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(2), plugin=False)
     rules_seen = RulesSeen(scenario)

@@ -36,6 +36,7 @@ def test_rules_are_served_in_version_v1(scenario: Scenario, difference: Differen
 
 
 @pytest.mark.control("TR-02")
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_rules_do_not_exist_in_another_version_that_is_served(scenario: Scenario) -> None:
     group = "/apis/resource.k8s.io/v1beta1"
     assert PLURAL not in {kind["name"] for kind in scenario.client.raw("GET", group)["resources"]}
@@ -47,6 +48,7 @@ def test_rules_do_not_exist_in_another_version_that_is_served(scenario: Scenario
 @pytest.mark.statement("TR-04")
 @pytest.mark.parametrize("value", ["Broken", None])
 @pytest.mark.parametrize("effect", ["NoSchedule", "NoExecute", "None"])
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_taint_is_read_back_as_written(
     scenario: Scenario, difference: Difference, effect: str, value: str | None
 ) -> None:
@@ -66,6 +68,7 @@ def test_taint_is_read_back_as_written(
 
 
 @pytest.mark.statement("TR-04")
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_time_of_the_taint_is_kept_unless_the_effect_changes(scenario: Scenario, difference: Difference) -> None:
     rule = new_rule(scenario, "None", driver=f"{scenario.namespace}.example.com")
     given = (datetime.now(UTC) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -82,6 +85,7 @@ def test_time_of_the_taint_is_kept_unless_the_effect_changes(scenario: Scenario,
 
 @pytest.mark.control("TR-04")
 @pytest.mark.parametrize("own", [False, True], ids=["by-the-api-server", "by-the-client"])
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_change_of_the_effect_renews_the_time_unless_the_client_sets_it(scenario: Scenario, own: bool) -> None:
     rule = new_rule(scenario, "None", driver=f"{scenario.namespace}.example.com")
     rule["spec"]["taint"]["timeAdded"] = "2026-01-01T00:00:00Z"
@@ -139,6 +143,7 @@ def test_invalid_field_is_refused_at_creation_and_change(
 
 @pytest.mark.control("TR-04")
 @pytest.mark.feature("DeviceTaintRule.v1")
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_selector_may_change_but_a_rule_is_only_replaced_by_who_has_read_it(scenario: Scenario) -> None:
     stored = create_rule(scenario, "None", driver=f"{scenario.namespace}.example.com")
     moved = {"pool": "elsewhere", "device": "gpu-7"}
@@ -152,6 +157,7 @@ def test_selector_may_change_but_a_rule_is_only_replaced_by_who_has_read_it(scen
 
 
 @pytest.mark.control("TR-04")
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_status_has_room_for_eight_conditions(scenario: Scenario) -> None:
     stored = create_rule(scenario, "None", driver=f"{scenario.namespace}.example.com")
 

@@ -27,6 +27,7 @@ def placed(scenario: Scenario, new: Consumer) -> Object:
 
 @pytest.mark.statement("TR-13")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_effect_none_evicts_nobody_and_tells_the_extent(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(2))
     runners = [scenario.wait(consumer(scenario, driver, f"runner-{i}", gpu=i).pod, running()) for i in range(2)]
@@ -87,6 +88,7 @@ EXTENTS = {
 
 @pytest.mark.statement("TR-14")
 @pytest.mark.parametrize(("devices", "pods", "namespaces"), EXTENTS)
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_message_has_the_numbers_of_devices_pods_and_namespaces(
     scenario: Scenario, difference: Difference, devices: int, pods: int, namespaces: int
 ) -> None:
@@ -102,6 +104,7 @@ def test_message_has_the_numbers_of_devices_pods_and_namespaces(
 
 
 @pytest.mark.control("TR-14")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_devices_of_others_and_pods_that_tolerate_for_ever_do_not_count(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1, name="upper"), gpus(2, name="lower"), plugin=False)
     placed(scenario, user(scenario, driver, "lower-0"))
@@ -147,6 +150,7 @@ def pods_with_a_share_each(scenario: Scenario, driver: Driver) -> None:
     ],
     ids=["two-claims-of-a-pod", "a-claim-of-two-pods", "two-shares-of-a-device"],
 )
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_pods_count_once_and_allocated_devices_once_for_each_claim(
     scenario: Scenario, difference: Difference, arrange: Arrangement, pool: Pool, text: str
 ) -> None:

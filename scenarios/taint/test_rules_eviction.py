@@ -45,6 +45,7 @@ def two_counted_and_one_beside(scenario: Scenario) -> tuple[Object, list[Object]
 
 @pytest.mark.statement("TR-17")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_effect_changed_to_noexecute_evicts_the_pods_that_were_counted(
     scenario: Scenario, difference: Difference
 ) -> None:
@@ -64,6 +65,7 @@ def test_effect_changed_to_noexecute_evicts_the_pods_that_were_counted(
 
 @pytest.mark.control("TR-17")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_nobody_is_evicted_while_the_effect_stays_none(scenario: Scenario) -> None:
     rule, counted, beside = two_counted_and_one_beside(scenario)
 
@@ -79,6 +81,7 @@ def test_nobody_is_evicted_while_the_effect_stays_none(scenario: Scenario) -> No
 @pytest.mark.needs("kubelet")
 @pytest.mark.slow
 @pytest.mark.deviates("TR-17", "a Pod that is ending already is not counted before, but afterwards, as if evicted")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_pod_that_ends_already_is_not_predicted_and_yet_counted_as_evicted(
     scenario: Scenario, difference: Difference
 ) -> None:
@@ -113,6 +116,7 @@ def until_finished(scenario: Scenario, rule: Object, timeout: int) -> tuple[int,
 @pytest.mark.control("TR-15")
 @pytest.mark.needs("kubelet")
 @pytest.mark.slow
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_condition_tells_of_an_eviction_from_its_beginning_to_its_end(
     scenario: Scenario, difference: Difference
 ) -> None:
@@ -141,6 +145,7 @@ def test_condition_tells_of_an_eviction_from_its_beginning_to_its_end(
 
 @pytest.mark.control("TR-18")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_kubectl_waits_in_vain_while_a_pod_has_time_left(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1))
     patient = scenario.wait(user(scenario, driver, "patient", tolerations=tolerating(3600)).pod, running())
@@ -164,6 +169,7 @@ def test_kubectl_waits_in_vain_while_a_pod_has_time_left(scenario: Scenario) -> 
     ],
     ids=["tolerated", "other-effect"],
 )
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_rule_that_evicts_nobody_is_finished_at_once(
     scenario: Scenario, difference: Difference, effect: Effect, reason: str, text: str
 ) -> None:

@@ -81,6 +81,7 @@ def leave(scenario: Scenario, placed: Consumer) -> None:
 
 @pytest.mark.statement("TR-08")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_one_degraded_gpu_is_left_to_its_pod_and_given_to_no_other(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(5))
     on_degraded = consumer(scenario, driver, "runner", gpu=3)

@@ -24,6 +24,7 @@ def first_gpu(scenario: Scenario, driver: Driver) -> dict[Field, str]:
 
 @pytest.mark.statement("TR-09")
 @pytest.mark.parametrize("field", ["driver", "pool", "device"])
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_misspelt_name_is_accepted_and_selects_nothing(
     scenario: Scenario, difference: Difference, field: Field
 ) -> None:
@@ -43,6 +44,7 @@ def test_misspelt_name_is_accepted_and_selects_nothing(
 
 
 @pytest.mark.control("TR-09")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_names_as_published_select_the_device(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1), plugin=False)
     controller_knows(scenario)
@@ -66,6 +68,7 @@ def shown_slice(scenario: Scenario, driver: Driver) -> Object:
 
 
 @pytest.mark.statement("TR-10")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_values_that_kubectl_shows_select_the_device(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(3, name="upper"), plugin=False)
     controller_knows(scenario)
@@ -85,6 +88,7 @@ def test_values_that_kubectl_shows_select_the_device(scenario: Scenario, differe
 
 @pytest.mark.control("TR-10")
 @pytest.mark.parametrize("of", ["node", "pod", "slice", "class"])
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_other_names_in_place_of_the_pools_select_nothing(
     scenario: Scenario, of: Literal["node", "pod", "slice", "class"]
 ) -> None:

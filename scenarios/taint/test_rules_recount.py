@@ -66,6 +66,7 @@ def status_period_is_over(scenario: Scenario) -> None:
 
 @pytest.mark.statement("TR-15")
 @pytest.mark.slow
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_numbers_stay_when_another_pod_gets_a_selected_device(scenario: Scenario, difference: Difference) -> None:
     rule = overtaken_rule(scenario)
     if difference("the taint gets another value"):
@@ -81,6 +82,7 @@ def test_numbers_stay_when_another_pod_gets_a_selected_device(scenario: Scenario
 @pytest.mark.needs("restart")
 @pytest.mark.exclusive("cluster")
 @pytest.mark.deviates("TR-15", "the numbers are computed again when the controller-manager starts")
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_restart_of_the_controller_manager_brings_new_numbers(scenario: Scenario, difference: Difference) -> None:
     rule = overtaken_rule(scenario)
 
@@ -92,6 +94,7 @@ def test_restart_of_the_controller_manager_brings_new_numbers(scenario: Scenario
 
 
 @pytest.mark.statement("TR-16")
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_rule_created_anew_has_new_numbers(scenario: Scenario, difference: Difference) -> None:
     rule = overtaken_rule(scenario)
 
@@ -105,6 +108,7 @@ def test_rule_created_anew_has_new_numbers(scenario: Scenario, difference: Diffe
 
 
 @pytest.mark.control("TR-16")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_rule_with_other_labels_has_the_old_numbers(scenario: Scenario) -> None:
     rule = overtaken_rule(scenario)
 
@@ -129,6 +133,7 @@ def change_effect_and_back(scenario: Scenario, rule: Object) -> None:
 @pytest.mark.statement("TR-16")
 @pytest.mark.deviates("TR-16", "any change of the rule's spec brings new numbers, too: it need not be created anew")
 @pytest.mark.parametrize("change", [change_value, change_effect_and_back])
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_rule_whose_spec_changes_has_new_numbers(scenario: Scenario, difference: Difference, change: Change) -> None:
     rule = overtaken_rule(scenario)
 

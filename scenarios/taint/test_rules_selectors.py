@@ -74,6 +74,7 @@ def form(statement: str, count: int, *fields: Field) -> object:
         form("TR-07", 1, "driver", "pool", "device"),
     ],
 )
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_devices_are_selected_that_all_given_names_match(
     scenario: Scenario, difference: Difference, fields: tuple[Field, ...], count: int
 ) -> None:
@@ -85,6 +86,7 @@ def test_devices_are_selected_that_all_given_names_match(
 
 
 @pytest.mark.control("TR-03")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_driver_that_no_slice_has_selects_no_device(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(2), plugin=False)
     controller_knows(scenario)
@@ -96,6 +98,7 @@ def test_driver_that_no_slice_has_selects_no_device(scenario: Scenario) -> None:
 
 @pytest.mark.statement("TR-03")
 @pytest.mark.feature("DeviceTaintRule.missing-selector-selects-nothing")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_missing_selector_selects_no_device(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(2), plugin=False)
     controller_knows(scenario)
@@ -113,6 +116,7 @@ def test_missing_selector_selects_no_device(scenario: Scenario, difference: Diff
 
 @pytest.mark.statement("TR-03")
 @pytest.mark.exclusive("cluster")
+@pytest.mark.feature("DeviceTaintRule.status")
 def test_empty_selector_selects_every_device_there_is(scenario: Scenario, difference: Difference) -> None:
     drivers = [scenario.driver(gpus(count), plugin=False) for count in (1, 2)]
     users = [user(scenario, driver, f"user-{index}").pod for index, driver in enumerate(drivers)]

@@ -90,6 +90,7 @@ def test_toleration_without_key_covers_no_other_value(scenario: Scenario) -> Non
 
 @pytest.mark.statement("XD-16")
 @pytest.mark.deviates("XD-16", "the API server takes the effect None in a toleration, too")
+@pytest.mark.feature("DeviceTaint.effect.None")
 def test_toleration_of_the_effect_none_is_taken(scenario: Scenario, difference: Difference) -> None:
     effect = "Never" if difference("the effect does not exist") else "None"
 

@@ -85,6 +85,14 @@ def test_features_of_one_release() -> None:
     assert not releases.get("1.37").has("ResourceSlice.spec.devices.nodeAllocatableResourceMappings")
 
 
+def test_gate_whose_work_another_one_does() -> None:
+    release = releases.get("1.34")
+    assert release.knows("DRADeviceTaintRules")
+    assert release.gate("DRADeviceTaintRules") is None
+    assert not release.knows("GenericWorkload")
+    assert all(there in release.gates for there in release.covered.values())
+
+
 def test_misspelt_feature_is_no_quiet_no() -> None:
     with pytest.raises(KeyError):
         releases.get().has("Pod.spec.schedulingGruop")

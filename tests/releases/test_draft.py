@@ -70,6 +70,7 @@ def test_text_is_a_data_file() -> None:
         **data_of("1.37"),
         "version": "v1.38.0",
         "renamed": {},
+        "covered": {},
         "emulates": ["1.37", "1.36", "1.35", "1.34"],
     }
 
