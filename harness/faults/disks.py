@@ -50,7 +50,7 @@ def small_disks(directory: Path) -> Iterator[Disks | None]:
 
 
 def fill(disk: Path) -> Callable[[], None]:
-    """Leave no byte free on a disk; returns what gives them back."""
+    """Leave no byte free on a disk; returns what gives all back. Raises InfrastructureError when there is room left."""
     filler = disk / "filler"
     with filler.open("wb") as file:
         end = 0
@@ -59,6 +59,8 @@ def fill(disk: Path) -> Callable[[], None]:
                 while True:
                     os.posix_fallocate(file.fileno(), end, block)
                     end += block
+    if os.statvfs(disk).f_bavail:
+        raise InfrastructureError(f"{disk} has room left after it was filled")
     return lambda: filler.unlink(missing_ok=True)
 
 
