@@ -83,6 +83,12 @@ class Cluster(Protocol):
     ) -> None:
         """Stop and start; `gates` and `args`, where given, replace the extra ones of an earlier restart."""
 
+    def scheduler_flag(self, configuration: Mapping[str, Any]) -> str:
+        """The flag, for `restart`, that gives kube-scheduler a KubeSchedulerConfiguration.
+
+        It is kept until the cluster goes, completed with what the scheduler needs to reach the cluster at all.
+        """
+
     def log(self, component: Component, node: str | None = None) -> str:
         """The component's log so far."""
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -32,27 +31,20 @@ def profile(name: str, timeout: str) -> Object:
     return {"schedulerName": name, "pluginConfig": [{"name": "DynamicResources", "args": arguments}]}
 
 
-def run_scheduler(
-    scenario: Scenario, directory: Path, configuration: Object, gates: Mapping[str, bool] | None = None
-) -> None:
+def run_scheduler(scenario: Scenario, configuration: Object, gates: Mapping[str, bool] | None = None) -> None:
     """Restart the scheduler with this configuration, completed with what it needs to reach the cluster at all.
 
     It logs its effective configuration. Raises InfrastructureError when it does not start.
     """
-    connection = {"kubeconfig": str(scenario.cluster.kubeconfig)}
-    file = directory / "scheduler.yaml"
-    completed = {**configuration, "clientConnection": connection, "leaderElection": {"leaderElect": False}}
-    file.write_text(yaml.safe_dump(completed), encoding="utf-8")
-    scenario.cluster.restart("kube-scheduler", gates=gates, args=[f"--config={file}", "--v=2"])
+    flag = scenario.cluster.scheduler_flag(configuration)
+    scenario.cluster.restart("kube-scheduler", gates=gates, args=[flag, "--v=2"])
 
 
-def last_words(
-    scenario: Scenario, directory: Path, configuration: Object, gates: Mapping[str, bool] | None = None
-) -> str:
+def last_words(scenario: Scenario, configuration: Object, gates: Mapping[str, bool] | None = None) -> str:
     """What a scheduler that does not start with this configuration logs, without the log's own quoting."""
     before = len(scenario.cluster.log("kube-scheduler"))
     try:
-        run_scheduler(scenario, directory, configuration, gates)
+        run_scheduler(scenario, configuration, gates)
     except InfrastructureError:
         return scenario.cluster.log("kube-scheduler")[before:].replace('\\"', '"')
     raise AssertionError("the scheduler runs with this configuration")

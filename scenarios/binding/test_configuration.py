@@ -1,7 +1,5 @@
 """The limit in the scheduler's configuration: its default, the document's example, profiles (BC-16, BC-20, BC-21)."""
 
-from pathlib import Path
-
 import pytest
 
 from fake_driver.profiles import fabric
@@ -28,14 +26,14 @@ restarts = pytest.mark.needs("restart")
 @restarts
 @pytest.mark.slow
 @pytest.mark.statement("BC-16")
-def test_limit_is_600_seconds_when_nobody_sets_one(scenario: Scenario, difference: Difference, tmp_path: Path) -> None:
+def test_limit_is_600_seconds_when_nobody_sets_one(scenario: Scenario, difference: Difference) -> None:
     configuration = document_example()
     if not difference("the limit is set, to 7 s"):
         del configuration["profiles"][0]["pluginConfig"]
     else:
         binding_timeout(configuration)["bindingTimeout"] = "7s"
 
-    run_scheduler(scenario, tmp_path, configuration)
+    run_scheduler(scenario, configuration)
 
     assert effective_arguments(scenario, "default-scheduler")["bindingTimeout"] == "10m0s"
     held = waiting(scenario, scenario.driver(fabric(1), plugin=False))
@@ -47,11 +45,11 @@ def test_limit_is_600_seconds_when_nobody_sets_one(scenario: Scenario, differenc
 @restarts
 @pytest.mark.slow
 @pytest.mark.statement("BC-20")
-def test_example_ends_the_wait_after_60_seconds(scenario: Scenario, difference: Difference, tmp_path: Path) -> None:
+def test_example_ends_the_wait_after_60_seconds(scenario: Scenario, difference: Difference) -> None:
     configuration = document_example()
     if difference("the limit is 7 s in place of 60 s"):
         binding_timeout(configuration)["bindingTimeout"] = "7s"
-    run_scheduler(scenario, tmp_path, configuration)
+    run_scheduler(scenario, configuration)
 
     held = waiting(scenario, scenario.driver(fabric(1), plugin=False))
 
@@ -66,12 +64,12 @@ def test_example_ends_the_wait_after_60_seconds(scenario: Scenario, difference: 
 @restarts
 @pytest.mark.slow
 @pytest.mark.statement("BC-21")
-def test_each_profile_has_its_own_limit(scenario: Scenario, difference: Difference, tmp_path: Path) -> None:
+def test_each_profile_has_its_own_limit(scenario: Scenario, difference: Difference) -> None:
     configuration = document_example()
     if difference("both profiles have the same limit"):
         binding_timeout(configuration)["bindingTimeout"] = "7s"
     configuration["profiles"].append(profile("hasty", "7s"))
-    run_scheduler(scenario, tmp_path, configuration)
+    run_scheduler(scenario, configuration)
     driver = scenario.driver(fabric(2), plugin=False)
 
     patient, hasty = waiting(scenario, driver, "patient"), waiting(scenario, driver, "hasty", scheduler_name="hasty")
@@ -85,11 +83,11 @@ def test_each_profile_has_its_own_limit(scenario: Scenario, difference: Differen
 @restarts
 @pytest.mark.slow
 @pytest.mark.control("BC-21")
-def test_profiles_with_the_same_limit_give_up_alike(scenario: Scenario, tmp_path: Path) -> None:
+def test_profiles_with_the_same_limit_give_up_alike(scenario: Scenario) -> None:
     configuration = document_example()
     binding_timeout(configuration)["bindingTimeout"] = "7s"
     configuration["profiles"].append(profile("hasty", "7s"))
-    run_scheduler(scenario, tmp_path, configuration)
+    run_scheduler(scenario, configuration)
     driver = scenario.driver(fabric(2), plugin=False)
 
     both = waiting(scenario, driver, "patient"), waiting(scenario, driver, "hasty", scheduler_name="hasty")
@@ -103,13 +101,13 @@ def test_profiles_with_the_same_limit_give_up_alike(scenario: Scenario, tmp_path
 @pytest.mark.slow
 @pytest.mark.statement("BC-17")
 def test_limit_counts_from_the_allocation_across_a_restart_of_the_scheduler(
-    scenario: Scenario, difference: Difference, tmp_path: Path
+    scenario: Scenario, difference: Difference
 ) -> None:
     # Restarted after 5 s, the scheduler looks every 5 s. At the fourth look this limit is over, one of its own not yet.
     # Until it is stopped, on a slow machine, it must not be over.
     configuration = document_example()
     binding_timeout(configuration)["bindingTimeout"] = "19500ms"
-    run_scheduler(scenario, tmp_path, configuration)
+    run_scheduler(scenario, configuration)
     driver = scenario.driver(fabric(1), plugin=False)
     held = waiting(scenario, driver)
     still_waits(scenario, held)

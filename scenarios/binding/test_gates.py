@@ -1,7 +1,5 @@
 """What the components themselves make of the gate and of the limit (BC-05, BC-06, BC-20, BC-22, BC-29)."""
 
-from pathlib import Path
-
 import pytest
 
 from fake_driver.profiles import fabric
@@ -80,14 +78,14 @@ def test_scheduler_with_the_gate_off_skips_the_device(scenario: Scenario) -> Non
 @alone
 @pytest.mark.control("BC-20")
 @pytest.mark.feature("DynamicResourcesArgs.bindingTimeout")
-def test_scheduler_refuses_limits_it_does_not_understand(scenario: Scenario, tmp_path: Path) -> None:
+def test_scheduler_refuses_limits_it_does_not_understand(scenario: Scenario) -> None:
     misspelt, short = document_example(), document_example()
     arguments = binding_timeout(misspelt)
     arguments["bindingTimeOut"] = arguments.pop("bindingTimeout")
-    assert 'unknown field "bindingTimeOut"' in last_words(scenario, tmp_path, misspelt)
+    assert 'unknown field "bindingTimeOut"' in last_words(scenario, misspelt)
 
     binding_timeout(short)["bindingTimeout"] = "900ms"
-    assert "must be at least 1 second" in last_words(scenario, tmp_path, short)
+    assert "must be at least 1 second" in last_words(scenario, short)
 
-    refused = last_words(scenario, tmp_path, document_example(), {GATE: False})
+    refused = last_words(scenario, document_example(), {GATE: False})
     assert "bindingTimeout: Forbidden" in refused, refused[-500:]

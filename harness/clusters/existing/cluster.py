@@ -99,6 +99,10 @@ class ExistingCluster:
         """Not a guest's to do."""
         _refuse(f"{component} is not ours to restart")
 
+    def scheduler_flag(self, configuration: Mapping[str, Any]) -> str:
+        """Not a guest's to do."""
+        _refuse("kube-scheduler is not ours to restart")
+
     def log(self, component: Component, node: str | None = None) -> str:
         """Not reachable through the API in general."""
         _refuse(f"the log of {component} is not reachable through the API")

@@ -12,7 +12,7 @@ from filelock import FileLock
 from harness.clusters.kind import nodes, objects
 from harness.clusters.kind.command import Kind
 from harness.clusters.kind.components import Components
-from harness.clusters.kind.config import audit_log
+from harness.clusters.kind.config import SCHEDULERS, audit_log, scheduler
 from harness.clusters.kind.facts import Facts
 from harness.clusters.kind.node_image import SHELL
 from harness.clusters.local import kwok, process
@@ -139,6 +139,12 @@ class KindCluster:
             self._components.rewrite(component, node, new.gates, new.args)
             new.write(self.directory, name)
         self.start(component, node)
+
+    def scheduler_flag(self, configuration: Mapping[str, Any]) -> str:
+        """The flag, for `restart`, that gives kube-scheduler a KubeSchedulerConfiguration."""
+        path = f"{SCHEDULERS}/own.yaml"
+        nodes.write(self._components.engine, self.facts.control_plane, path, scheduler(configuration))
+        return f"--config={path}"
 
     def power_off(self, node: str) -> None:
         """Kill a node's container, and with it all that runs in it; its disk stays."""

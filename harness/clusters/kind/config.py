@@ -15,6 +15,10 @@ from harness.clusters.resolution import Resolution
 CONTROLLER_MANAGER_PORT, SCHEDULER_PORT = 10257, 10259
 
 _OURS = "/etc/kubernetes/dra-e2e"  # the folder of this cluster's files in the control plane's node
+
+#: The folder there for configurations of the scheduler that come later.
+SCHEDULERS = f"{_OURS}/schedulers"
+
 _PKI = "/etc/kubernetes/pki"
 _SECTIONS = {
     "kube-apiserver": "apiServer",
@@ -42,13 +46,7 @@ def write(wanted: Wanted, directory: Path) -> Path:
     """Write the file, and those that it mounts into nodes, below the cluster's directory; return its path."""
     files = directory / "node"
     write_private(files / "audit-policy.yaml", yaml.safe_dump(AUDIT_POLICY))
-    scheduler = {
-        **_DEFAULT_SCHEDULER,
-        **wanted.resolution.scheduler,
-        "clientConnection": {"kubeconfig": "/etc/kubernetes/scheduler.conf", **CLIENT_RATE},
-        "leaderElection": {"leaderElect": False},
-    }
-    write_private(files / "scheduler.yaml", yaml.safe_dump(scheduler, sort_keys=False))
+    write_private(files / "scheduler.yaml", scheduler(wanted.resolution.scheduler))
     kubelet = " ".join([_KUBELET_DEFAULTS, *_args(wanted, "kubelet")])
     write_private(files / "kubelet.env", f'KUBELET_EXTRA_ARGS="{kubelet}"\n')
     if "etcd" in wanted.replaced:
@@ -56,6 +54,17 @@ def write(wanted: Wanted, directory: Path) -> Path:
     audit_log(directory).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     audit_log(directory).touch(mode=0o600)  # ours before kube-apiserver writes: it keeps owner and mode
     return write_private(directory / "kind.yaml", yaml.safe_dump(document(wanted, directory), sort_keys=False))
+
+
+def scheduler(configuration: Mapping[str, Any]) -> str:
+    """A KubeSchedulerConfiguration as a file's content, completed with what the scheduler needs in its node."""
+    completed = {
+        **_DEFAULT_SCHEDULER,
+        **configuration,
+        "clientConnection": {"kubeconfig": "/etc/kubernetes/scheduler.conf", **CLIENT_RATE},
+        "leaderElection": {"leaderElect": False},
+    }
+    return yaml.safe_dump(completed, sort_keys=False)
 
 
 def audit_log(directory: Path) -> Path:
@@ -154,6 +163,7 @@ def _volumes(wanted: Wanted, component: str) -> list[dict[str, Any]]:
         volumes.append({**_volume("audit-log", "/var/log/dra-e2e", "DirectoryOrCreate"), "readOnly": False})
     if component == "kube-scheduler":
         volumes.append(_volume("scheduler-config", f"{_OURS}/scheduler.yaml", "File"))
+        volumes.append(_volume("schedulers", SCHEDULERS, "DirectoryOrCreate"))
         volumes.append(_volume("pki", _PKI, "Directory"))
     if component in wanted.replaced:
         program = _volume("own-program", f"{_OURS}/bin/{component}", "File")

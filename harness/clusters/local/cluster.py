@@ -132,6 +132,11 @@ class LocalCluster:
         new.write(self.directory, name)
         self.start(component, node)
 
+    def scheduler_flag(self, configuration: Mapping[str, Any]) -> str:
+        """The flag, for `restart`, that gives kube-scheduler a KubeSchedulerConfiguration."""
+        written = self._components.control_plane.write_scheduler_configuration(configuration, "scheduler-own.yaml")
+        return f"--config={written}"
+
     def reset(self) -> None:
         """Bring every component back to how the cluster was started: running, without extra gates and flags."""
         for component, node in self._every():

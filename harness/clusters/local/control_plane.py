@@ -93,11 +93,11 @@ class ControlPlane:
         pair = self.authority.client(user, groups)
         return write_kubeconfig(self.kubeconfig(name), self.server, self.authority.certificate, pair, user)
 
-    def write_scheduler_configuration(self, configuration: Mapping[str, Any]) -> None:
-        """Write the KubeSchedulerConfiguration, completed with what this host needs."""
+    def write_scheduler_configuration(self, configuration: Mapping[str, Any], name: str = "scheduler.yaml") -> Path:
+        """Write the KubeSchedulerConfiguration, completed with what this host needs; returns where it is."""
         connection = {"kubeconfig": str(self.kubeconfig("kube-scheduler")), **CLIENT_RATE}
         completed = {**configuration, "clientConnection": connection, "leaderElection": {"leaderElect": False}}
-        write_private(self.directory / "scheduler.yaml", yaml.safe_dump(completed, sort_keys=False))
+        return write_private(self.directory / name, yaml.safe_dump(completed, sort_keys=False))
 
     def etcd(self) -> list[str]:
         """Flags of etcd: data that nobody needs after the run, so no fsync."""
