@@ -60,6 +60,7 @@ def data_of(minor: str) -> dict[str, Any]:
 def _releases() -> dict[str, Release]:
     files = _files()
     features = {feature for data in files.values() for feature in data["features"]}
+    features |= {f"{gate}.{way}" for data in files.values() for gate in data["gates"] for way in ("default", "locked")}
     return {minor: _release(minor, data, features) for minor, data in files.items()}
 
 
@@ -70,12 +71,18 @@ def _release(minor: str, data: dict[str, Any], features: set[str]) -> Release:
         gates={name: _gate(name, gate) for name, gate in data["gates"].items()},
         api_versions=data["api_versions"],
         off_by_default=tuple(data["off_by_default"]),
-        features={feature: feature in data["features"] for feature in features},
+        features={feature: _has(data, feature) for feature in features},
         components=data["components"],
         covered=data["covered"],
         renamed=data["renamed"],
         emulates=tuple(data["emulates"]),
     )
+
+
+def _has(data: dict[str, Any], feature: str) -> bool:
+    """Whether a feature is in the list, or of `Gate.default` and `Gate.locked` whether the gate is on, or locked."""
+    gate, _, way = feature.rpartition(".")
+    return feature in data["features"] or bool(data["gates"].get(gate, {}).get(way))
 
 
 def _gate(name: str, data: dict[str, Any]) -> Gate:

@@ -111,6 +111,7 @@ class Release:
     def has(self, feature: str) -> bool:
         """Tell whether an API field or behaviour named in the data has the shape that name stands for.
 
+        `Gate.default` and `Gate.locked` tell whether that gate is on by itself, and whether nobody can change it.
         Raises KeyError for a name that no release's data contains, so that a misspelt one is not a quiet no.
         """
         return self.features[feature]

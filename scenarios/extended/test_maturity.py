@@ -25,16 +25,17 @@ FOUND = {"1.34": ("ALPHA", False), "1.35": ("ALPHA", False), "1.36": ("BETA", Tr
 def test_feature_is_beta_and_stable_when_told_and_alpha_a_release_before(
     scenario: Scenario, difference: Difference
 ) -> None:
-    stays = difference("the scheduler behaves as its own release")
+    gates = {GATE: True} if difference("somebody has switched the gate on") else {}
     stages = {}
     for minor in emulable(scenario):
-        emulate(scenario, scenario.release.minor if stays else minor)
+        emulate(scenario, minor, gates=gates)
         stages[minor] = gate(scenario, GATE)
 
     assert stages == {minor: FOUND[minor] for minor in emulable(scenario)}
 
 
 @pytest.mark.statement("ER-01")
+@pytest.mark.feature("DRAExtendedResource.default")
 @pytest.mark.profile("defaults")
 @pytest.mark.needs("kubelet")
 def test_extended_resource_is_served_without_any_gate_set(scenario: Scenario, difference: Difference) -> None:

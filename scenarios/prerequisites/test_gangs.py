@@ -8,30 +8,34 @@ from harness.errors import InfrastructureError
 from harness.kube import ApiError
 from harness.kube.builders import gang, pod_group
 from harness.kube.predicates import scheduled, tried
+from harness.kube.resources import resource
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.gang.arrange import Gang, at_home, held_for_quorum, member, members, placed, room
+from scenarios.gang.arrange import Gang, at_home, group_of, held_for_quorum, member, members, placed, room
 from scenarios.prerequisites.maturity import SOON, gate, served
 
 GATE = "GenericWorkload"
 NEVER_SYNCED = "could not find the requested resource"
 
 
-def api(scenario: Scenario) -> str:
-    """The API version of PodGroups."""
-    return scenario.client.api_version("PodGroup")
+def api(scenario: Scenario) -> tuple[str, str]:
+    """The API version and plural name of what makes a group: PodGroups, or Workloads where they hold the groups."""
+    sent = scenario.client.complete(pod_group("training", gang(2)))
+    return sent["apiVersion"], resource(sent["kind"]).plural
 
 
 def groups_served(scenario: Scenario) -> bool:
-    """What is asked before a gang is tried: does discovery list PodGroups?"""
-    return "podgroups" in served(scenario, api(scenario))
+    """What is asked before a gang is tried: does discovery list groups?"""
+    version, plural = api(scenario)
+    return plural in served(scenario, version)
 
 
 def api_server(scenario: Scenario, *, gate: bool, api_on: bool) -> None:
     """The API server with gate and API on or off."""
     scenario.spoilt = True
-    scenario.note(f"kube-apiserver: {GATE}={gate}, --runtime-config={api(scenario)}={api_on}")
-    args = [f"--runtime-config={api(scenario)}=true"] if api_on else []
+    version, _ = api(scenario)
+    scenario.note(f"kube-apiserver: {GATE}={gate}, --runtime-config={version}={api_on}")
+    args = [f"--runtime-config={version}=true"] if api_on else []
     scenario.cluster.restart("kube-apiserver", gates={GATE: True} if gate else {}, args=args)
 
 
@@ -122,7 +126,7 @@ def gate_is_on(scenario: Scenario, name: str) -> bool:
 @pytest.mark.statement("PQ-05")
 @pytest.mark.profile("defaults")
 def test_any_user_can_ask_beforehand_whether_groups_are_served(scenario: Scenario, difference: Difference) -> None:
-    version, kind = api(scenario), "podgroups"
+    version, kind = api(scenario)
     if difference("one asks for what every cluster serves"):
         version, kind = "scheduling.k8s.io/v1", "priorityclasses"
 
@@ -137,7 +141,7 @@ def test_groups_are_served_and_taken_where_the_provider_has_switched_them_on(sce
 
     stored = scenario.create(pod_group("training", gang(2)))
 
-    assert scenario.get(stored)["spec"]["schedulingPolicy"] == gang(2)
+    assert scenario.get(stored)["spec"] == stored["spec"]
 
 
 def training(scenario: Scenario, *, grouped: bool) -> Object:
@@ -153,7 +157,7 @@ def test_pods_are_placed_as_a_group_where_the_gate_is_open(scenario: Scenario, d
 
     first = training(scenario, grouped=not difference("the Pods name no group"))
 
-    assert first["spec"].get("schedulingGroup") == {"podGroupName": "training"}
+    assert group_of(first) == "training"
     held_for_quorum(scenario, [first])
     placed(scenario, Gang(group, [first, *members(scenario, group, [1], **at_home(scenario))]))
 
@@ -167,5 +171,5 @@ def test_pods_are_placed_one_by_one_where_the_gate_is_closed(scenario: Scenario)
 
     first = training(scenario, grouped=True)
 
-    assert "schedulingGroup" not in first["spec"]
+    assert group_of(first) is None
     scenario.wait(first, scheduled(), SOON)

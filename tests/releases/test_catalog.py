@@ -93,6 +93,13 @@ def test_gate_whose_work_another_one_does() -> None:
     assert all(there in release.gates for there in release.covered.values())
 
 
+def test_gates_are_features_too() -> None:
+    found = {minor: releases.get(minor).has("DRAExtendedResource.default") for minor in releases.supported()}
+    assert found == {"1.37": True, "1.36": True, "1.35": False, "1.34": False}
+    assert not releases.get("1.34").has("DynamicResourceAllocation.locked")
+    assert releases.get("1.35").has("DynamicResourceAllocation.locked")
+
+
 def test_misspelt_feature_is_no_quiet_no() -> None:
     with pytest.raises(KeyError):
         releases.get().has("Pod.spec.schedulingGruop")
