@@ -11,10 +11,11 @@ EMULATED_BY = "emulated by"
 #: The families of gates that this project is about: a new one must come into the data.
 OURS = re.compile(r"^DRA|Workload|PodGroup|GangScheduling")
 
-#: Components with `--emulated-version`. The others ask the API server in the newest versions that they know.
+#: Components with `--emulated-version`, and what else they are told. The others ask the API server for objects in the
+#: newest versions that they know: it serves these too, as soon as an older beta version of them is switched on.
 _EMULATORS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "kube-apiserver": ("--emulation-forward-compatible",),
+        "kube-apiserver": ("--emulation-forward-compatible", "--runtime-config-emulation-forward-compatible"),
         "kube-controller-manager": (),
         "kube-scheduler": (),
     }
