@@ -117,4 +117,5 @@ def _told(outcome: faults.Outcome) -> str:
     if outcome.healed is None or wrong:
         return f"{outcome.verdict.upper()}: {'; '.join(wrong)}"
     load = f"load: {outcome.steps} steps, {outcome.refused} refused"
-    return f"well after {outcome.healed:.1f} s of {outcome.bound:g}; {load}"
+    last = f", at last: {outcome.last}" if outcome.last else ""
+    return f"well after {outcome.healed:.1f} s of {outcome.bound:g}{last}; {load}"

@@ -27,6 +27,8 @@ class Outcome:
     lasted: float = 0.0
     healed: float | None = None
     """From the end of the fault until all was well; None when that did not come."""
+    last: str = ""
+    """What was well last."""
     steps: int = 0
     """What the load did while the fault lasted."""
     refused: int = 0

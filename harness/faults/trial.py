@@ -79,7 +79,7 @@ def _recover(
         return replace(outcome, missing=recovery.last.missing, violations=recovery.last.violations)
     except (WaitTimeout, ApiError, InfrastructureError) as error:
         return replace(outcome, missing=(f"a gang or a single Pod did not go through: {error}",))
-    return replace(outcome, healed=recovery.since - ended)
+    return replace(outcome, healed=recovery.since - ended, last=recovery.awaited)
 
 
 class _Recovery:
@@ -90,10 +90,13 @@ class _Recovery:
         self._steady = steady
         self.since = math.inf
         self.last = _Look(("nothing was looked at",), ())
+        self.awaited = ""
+        """What was not well in the last look in which something was not."""
 
     def look(self) -> bool:
         """Whether all is well, and has been for long enough."""
         self.last = self._examine()
+        self.awaited = self.awaited if self.last.well else str(self.last)
         self.since = min(self.since, time.monotonic()) if self.last.well else math.inf
         return time.monotonic() - self.since >= self._steady
 

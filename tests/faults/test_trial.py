@@ -22,3 +22,4 @@ def test_what_comes_back_begins_anew() -> None:
     second = recovery.since
     assert not recovery.look()
     assert recovery.since == second
+    assert recovery.awaited == "a node takes no Pods"
