@@ -136,6 +136,7 @@ def enough_for(scenario: Scenario, driver: Driver, gangs: int, size: int) -> set
 
 @pytest.mark.parametrize(("gangs", "enough"), [(2, 1), (10, 3)], ids=["two-for-one", "ten-for-three"])
 @pytest.mark.statement("XD-21")
+@pytest.mark.feature("scheduler.groups-in-one-turn")
 def test_racing_gangs_win_whole_and_make_way_for_the_next(
     scenario: Scenario, difference: Difference, gangs: int, enough: int
 ) -> None:
@@ -160,6 +161,7 @@ def test_racing_gangs_win_whole_and_make_way_for_the_next(
 
 
 @pytest.mark.control("XD-21")
+@pytest.mark.feature("scheduler.groups-in-one-turn")
 def test_racing_jobs_without_gangs_are_placed_in_part(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(4), plugin=False)
     slices_seen(scenario)
@@ -173,6 +175,7 @@ def test_racing_jobs_without_gangs_are_placed_in_part(scenario: Scenario) -> Non
 
 
 @pytest.mark.control("XD-21")
+@pytest.mark.feature("scheduler.groups-in-one-turn")
 def test_racing_gangs_are_all_placed_where_there_is_enough(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(4), plugin=False)
     groups = race(scenario, driver, 2, 2)

@@ -59,8 +59,10 @@ def test_first_pod_of_a_basic_group_waits_for_nobody(scenario: Scenario, differe
 
 @pytest.mark.control("GS-18")
 def test_group_needs_one_policy_and_no_more(scenario: Scenario) -> None:
+    in_workload = scenario.release.has("Workload.spec.podGroups")
+    field = "spec.podGroups[0].policy" if in_workload else "spec.schedulingPolicy"
     for policy in ({}, {**basic(), **gang(2)}):
         group = pod_group("workers", policy)
         group["spec"]["schedulingPolicy"] = policy
-        refused(lambda group=group: scenario.create(group), "spec.schedulingPolicy")  # type: ignore[misc]
+        refused(lambda group=group: scenario.create(group), field)  # type: ignore[misc]
     scenario.create(pod_group("workers", basic()))
