@@ -1,4 +1,4 @@
-"""Components are killed while something is to be done (XD-87, XD-88)."""
+"""Components are killed while something is to be done (XD-87 to XD-89)."""
 
 import pytest
 
@@ -11,6 +11,9 @@ from harness.plugin.scenario import Object, Scenario
 pytestmark = [pytest.mark.exclusive("cluster"), pytest.mark.needs("kubelet", "restart")]
 
 KILLED = "controller-manager-killed"
+
+#: A kubelet looks every minute for prepared claims whose Pods are gone.
+RECONCILED = 90
 
 
 def user_of_a_gpu(scenario: Scenario, device_class: str, name: str) -> tuple[Object, Object]:
@@ -83,3 +86,35 @@ def test_device_of_a_pod_that_went_on_is_not_given_again_after_etcd_was_killed(s
     waiter = scenario.create(pod("waiter", claims={"gpu": wanted}))
     scenario.wait(waiter, unschedulable("cannot allocate all claims"))
     assert scenario.get(held)["status"] == held["status"]
+
+
+@pytest.mark.statement("XD-89")
+@pytest.mark.slow
+def test_claim_of_a_pod_deleted_while_its_kubelet_was_dead_is_unprepared_later(
+    scenario: Scenario, difference: Difference
+) -> None:
+    driver = scenario.driver(gpus(1))
+    user, held = user_of_a_gpu(scenario, driver.device_class, "first")
+
+    with scenario.fault("kubelet-killed"):
+        if not difference("the Pod stays"):
+            scenario.delete(user)
+        scenario.wait(held, unallocated(), timeout=15)
+        wanted = scenario.create(claim("next", request(driver.device_class)))
+        next_user = scenario.create(pod("next", claims={"gpu": wanted}))
+        scenario.wait(next_user, scheduled())
+
+    prepared = driver.prepared(wanted, RECONCILED)
+    unprepared = driver.unprepared(held, RECONCILED)
+    scenario.wait(next_user, running())
+    scenario.note(f"the device was prepared for the next claim {unprepared.time - prepared.time:.0f} s before that")
+
+
+@pytest.mark.control("XD-89")
+def test_claim_of_a_pod_deleted_under_its_kubelet_is_unprepared_at_once(scenario: Scenario) -> None:
+    driver = scenario.driver(gpus(1))
+    user, held = user_of_a_gpu(scenario, driver.device_class, "first")
+
+    scenario.delete(user)
+
+    driver.unprepared(held, timeout=15)
