@@ -36,6 +36,11 @@ def apply(client: Client, driver: Driver, claim: Object, *conditions: Object) ->
     return client.apply(body, field_manager="a-controller", subresource="status")
 
 
+def set_on_pod(scenario: Scenario, pod: Object, *conditions: Object) -> None:
+    """Write these conditions where they do not count."""
+    scenario.client.patch(pod, {"status": {"conditions": list(conditions)}}, type="strategic", subresource="status")
+
+
 def entitle(scenario: Scenario, user: str, driver: str | None, *verbs: str) -> None:
     """Let a user read claims, patch and update their status, and do this to the status of a driver's devices.
 

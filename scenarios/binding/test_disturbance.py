@@ -120,19 +120,6 @@ def test_deleted_claim_stays_for_the_wait_and_goes_with_a_failure(scenario: Scen
     assert unscheduled()(scenario.get(bad.pod))
 
 
-@kubelet
-@pytest.mark.control("XD-52", "XD-54")
-def test_claim_and_device_that_stay_are_brought_together_again(scenario: Scenario) -> None:
-    driver = scenario.driver(fabric(1), plugin=False)
-    held = waiting(scenario, driver)
-
-    report(driver, held, {FAILED: "True"})
-
-    scenario.wait_event(held.pod, GIVEN_UP, FAILURE, timeout=ONE_POLL)
-    again = scenario.wait(held.claim, later_allocation(held.claim))
-    assert allocated_devices(again) == allocated_devices(held.claim)
-
-
 # The node
 
 
@@ -168,8 +155,8 @@ def test_pod_goes_elsewhere_only_when_the_attaching_to_its_deleted_node_fails(
 
 
 @bare_nodes
-@pytest.mark.control("XD-53")
-def test_pod_stays_where_it_was_when_the_other_node_is_deleted(scenario: Scenario) -> None:
+@pytest.mark.control("XD-52", "XD-53", "XD-54")
+def test_claim_device_and_node_that_stay_are_brought_together_again(scenario: Scenario) -> None:
     nodes = rack(scenario, 2)
     driver = rack_driver(scenario)
     held = waiting(scenario, driver, affinity=on_node(*nodes))
@@ -178,8 +165,10 @@ def test_pod_stays_where_it_was_when_the_other_node_is_deleted(scenario: Scenari
 
     report(driver, held, {FAILED: "True"})
 
-    again = scenario.wait(held.claim, later_allocation(held.claim), timeout=ONE_POLL)
+    scenario.wait_event(held.pod, GIVEN_UP, FAILURE, timeout=ONE_POLL)
+    again = scenario.wait(held.claim, later_allocation(held.claim))
     assert chosen_node(again["status"]["allocation"]) == chosen
+    assert allocated_devices(again) == allocated_devices(held.claim)
 
 
 # The device

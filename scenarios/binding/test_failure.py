@@ -34,19 +34,28 @@ def later_allocation(than: Object) -> Predicate[Object]:
     )
 
 
-@pytest.mark.statement("BC-09")
+@pytest.mark.statement("BC-09", "BC-10")
 @pytest.mark.needs("kubelet")
-def test_true_failure_condition_ends_the_attempt(scenario: Scenario, difference: Difference) -> None:
-    driver = scenario.driver(fabric(1), plugin=False)
+def test_true_failure_condition_ends_the_attempt_whether_or_not_another_device_is_ready(
+    scenario: Scenario, difference: Difference
+) -> None:
+    driver, other_driver = (scenario.driver(pool, plugin=False) for pool in (fabric(1), unlike_pair()))
     held = waiting(scenario, driver, scheduler_name=scenario.scheduler_name)
+    half = waiting(scenario, other_driver, "half", count=2)
 
     status = "False" if difference("the failure condition is False") else "True"
     report(driver, held, {FAILED: status}, reason="NoPower", message="the switch is dark")
+    report_each(other_driver, half, {ATTACHED: "True"}, {OVERHEATED: status})
 
     told = scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
     assert 'reason=NoPower, message="the switch is dark"' in told["message"]
     assert unscheduled()(scenario.get(held.pod))
     assert scenario.scheduler_metric(DURATION, driver=driver.name, status="failure") == 1
+    told = scenario.wait_event(half.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    assert 'message="gpu-1"' in told["message"], told["message"]
+    # Nothing is left of the one that was ready: both are to be attached anew.
+    again = scenario.wait(half.claim, later_allocation(half.claim))
+    assert conditions(again) == []
 
 
 @pytest.mark.control("BC-09", "BC-10", "BC-16", "BC-18")
@@ -89,24 +98,6 @@ def test_one_of_two_failure_conditions_sends_the_pod_to_another_device(
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
     entries = scenario.get(held.claim)["status"]["devices"]
     assert [entry["device"] for entry in entries] == ["gpu-1"], "the failed device is still in the claim's status"
-
-
-@pytest.mark.statement("BC-10")
-@pytest.mark.needs("kubelet")
-def test_failure_of_one_device_ends_the_attempt_though_another_is_ready(
-    scenario: Scenario, difference: Difference
-) -> None:
-    driver = scenario.driver(unlike_pair(), plugin=False)
-    held = waiting(scenario, driver, count=2)
-
-    status = "False" if difference("no device fails") else "True"
-    report_each(driver, held, {ATTACHED: "True"}, {OVERHEATED: status})
-
-    told = scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
-    assert 'message="gpu-1"' in told["message"], told["message"]
-    # Nothing is left of the one that was ready: both are attached anew.
-    again = scenario.wait(held.claim, later_allocation(held.claim))
-    assert conditions(again) == []
 
 
 @pytest.mark.slow

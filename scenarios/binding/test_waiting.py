@@ -28,7 +28,7 @@ from scenarios.binding.arrange import (
     unlike_pair,
     waiting,
 )
-from scenarios.binding.controller import apply, written
+from scenarios.binding.controller import apply, set_on_pod, written
 
 #: How many allocations a scheduler profile has waited for, by the outcome.
 ALLOCATIONS = "scheduler_dra_bindingconditions_allocations_total"
@@ -169,14 +169,14 @@ def test_pod_is_bound_when_all_listed_types_are_true(scenario: Scenario, differe
         scenario.wait(made.pod, scheduled(scenario.node), timeout=ONE_POLL)
 
 
-@pytest.mark.control("BC-03", "BC-07", "BC-08", "XD-56")
+@pytest.mark.control("BC-03", "BC-07", "BC-08", "BC-14", "BC-15", "XD-56")
 @pytest.mark.needs("kubelet")
-def test_pod_is_held_back_while_a_listed_type_is_false_unknown_or_missing(scenario: Scenario) -> None:
+def test_pod_is_held_back_while_a_listed_type_is_false_unknown_missing_or_elsewhere(scenario: Scenario) -> None:
     other_driver = scenario.driver(unlike_pair(), plugin=False)
     crossed = waiting(scenario, other_driver, "crossed", count=2)
-    driver = scenario.driver(fabric(4, conditions=[ATTACHED, INITIALIZED]), plugin=False)
-    names = ("false", "unknown", "missing", "of-a-later-generation")
-    false, unknown, missing, later = (waiting(scenario, driver, name) for name in names)
+    driver = scenario.driver(fabric(5, conditions=[ATTACHED, INITIALIZED]), plugin=False)
+    names = ("false", "unknown", "missing", "of-a-later-generation", "on-pod")
+    false, unknown, missing, later, on_pod = (waiting(scenario, driver, name) for name in names)
 
     report(driver, false, {ATTACHED: "True", INITIALIZED: "False"})
     report(driver, unknown, {ATTACHED: "True", INITIALIZED: "Unknown"})
@@ -186,5 +186,8 @@ def test_pod_is_held_back_while_a_listed_type_is_false_unknown_or_missing(scenar
 
     # What one device of a claim waits for is nothing to the other.
     report_each(other_driver, crossed, {INITIALIZED: "True"}, {ATTACHED: "True"})
+    set_on_pod(scenario, on_pod.pod, written(ATTACHED), written(INITIALIZED))
 
-    still_waits(scenario, false, unknown, missing, later, crossed)
+    still_waits(scenario, false, unknown, missing, later, on_pod, crossed)
+    # And nobody takes them from there into the claim.
+    assert conditions(scenario.get(on_pod.claim)) == []
