@@ -7,9 +7,10 @@ from harness.releases.agreement import disagreements
 from harness.releases.catalog import emulate, get, minors_with_gate, nearest_gates, supported
 from harness.releases.draft import Draft, Told, draft
 from harness.releases.news import news
-from harness.releases.release import Gate, Release
+from harness.releases.release import EMULATED_BY, Gate, Release
 
 __all__ = [
+    "EMULATED_BY",
     "Draft",
     "Gate",
     "Release",

@@ -76,6 +76,25 @@ class Step:
         return {sense: changes for sense, changes in found.items() if changes}
 
 
+def _together(statements: Iterable[StatementResult]) -> list[tuple[StatementResult, list[StatementResult]]]:
+    """What is the same in several columns once: the first of them, and all of them."""
+    found: dict[tuple[str, Verdict, str], list[StatementResult]] = {}
+    for statement in statements:
+        found.setdefault((statement.id, statement.verdict, statement.reason), []).append(statement)
+    return [(same[0], same) for same in found.values()]
+
+
+def _pairs(columns: Sequence[ReleaseFacts]) -> list[tuple[ReleaseFacts, ReleaseFacts]]:
+    """Of the columns of one provider, newest first, which to compare: the newer one and the older one."""
+    real = {column.release: column for column in columns if releases.EMULATED_BY not in column.release}
+    played = [
+        (column, real[older])
+        for column in columns
+        if column.release not in real and (older := column.release.split(f" {releases.EMULATED_BY} ")[0]) in real
+    ]
+    return [*pairwise(real.values()), *played]
+
+
 class _Page:
     """What the template asks."""
 
@@ -86,7 +105,7 @@ class _Page:
         self.subject = summary.subject(report)
         self.counts = summary.count(summary.about_kubernetes(report.statements))
         self.tested = {v: number for v, number in self.counts.items() if v in summary.UNDER_TEST}
-        self.remarkable = summary.remarkable(report.statements)
+        self.remarkable = _together(summary.remarkable(report.statements))
         self.latencies = latency.latencies(report)
         self.held = held.held(report)
         self.axis_style = Markup(svg.style())  # noqa: S704  # our own file
@@ -113,11 +132,11 @@ class _Page:
 
     @property
     def steps(self) -> list[Step]:
-        """From release to release, newest first, of each provider; the columns are in that order."""
+        """From release to release, newest first, of each provider; then from a release to who emulates it."""
         columns: dict[str, list[ReleaseFacts]] = {}
         for facts in self.report.columns:
             columns.setdefault(facts.provider, []).append(facts)
-        pairs = [pair for own in columns.values() for pair in pairwise(own)]
+        pairs = [pair for own in columns.values() for pair in _pairs(own)]
         return [
             Step(old, new, between(self.report, old, new).changes, releases.news(old.release, new.release))
             for new, old in pairs

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.evidence.recorder import Observation
+from harness.releases import EMULATED_BY
 from harness.timeline.model import Timeline
 
 SCHEMA = "dra-e2e.report/v1"
@@ -173,6 +174,12 @@ class ReleaseFacts:
     apis: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     programs: tuple[Program, ...] = ()
     configuration: Json = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """For a reader: `Kubernetes v1.36.4 on local`, or what it is emulated by."""
+        older, emulated, _ = self.release.partition(f" {EMULATED_BY} ")
+        return f"Kubernetes {f'{older}{emulated}' if emulated else ''}{self.version} on {self.provider}"
 
     @property
     def column(self) -> tuple[str, str]:

@@ -71,7 +71,7 @@ def _count(number: int, one: str, many: str) -> str:
 
 def subject(report: Report) -> str:
     """What was looked at: versions and providers."""
-    return ", ".join(f"Kubernetes {facts.version} on {facts.provider}" for facts in report.columns)
+    return ", ".join(facts.title for facts in report.columns)
 
 
 def duration(seconds: float) -> str:

@@ -75,6 +75,23 @@ def test_the_page_tells_what_changed_from_release_to_release(tmp_path: Path) -> 
     assert "PodGroup.spec.podGroupTemplateRef.workload → PodGroup.spec.workloadRef" in page
 
 
+def test_what_is_the_same_in_several_releases_is_told_once(tmp_path: Path) -> None:
+    reports = [with_verdicts(run_of(release), WF_12=Verdict.BROKEN) for release in ("1.37", "1.36", "1.35")]
+    page = html.render(unite(reports), tmp_path)
+    attention = page.split('<ul class="attention">')[1].split("</ul>")[0]
+    assert attention.count('<span class="id">WF-12</span>') == 1
+    assert all(f"{release} local" in attention for release in ("1.37", "1.36", "1.35"))
+
+
+def test_emulation_is_compared_with_the_release_itself(tmp_path: Path) -> None:
+    names = ("1.37", "1.36", "1.36 emulated by 1.37", "1.35")
+    page = html.render(unite([run_of(name) for name in names]), tmp_path)
+    assert "1.36 → 1.37 on local" in page
+    assert "1.35 → 1.36 on local" in page
+    assert "1.36 → 1.36 emulated by 1.37 on local" in page
+    assert "1.36 emulated by 1.37 → 1.36" not in page
+
+
 def test_nothing_to_merge_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nothing to merge"):
         merge([], tmp_path)

@@ -28,8 +28,7 @@ def _root(report: Report) -> Item:
     for facts in report.columns:
         own = [s for s in report.statements if (s.release, s.provider) == facts.column and s.results]
         groups = [_group(group, [s for s in own if s.group == group]) for group in GROUPS]
-        name = f"Kubernetes {facts.version} on {facts.provider}"
-        columns.append(_node(name, [group for group in groups if group["items"]]))
+        columns.append(_node(facts.title, [group for group in groups if group["items"]]))
     return _node("dra-e2e", columns, {"run": report.run.id})
 
 
