@@ -23,6 +23,7 @@ from scenarios.eviction.arrange import (
 
 @pytest.mark.statement("EV-07")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_time_of_deletion_depends_on_the_toleration(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(2))
     patience = 0 if difference("both Pods tolerate the taint for no time") else 4
@@ -73,6 +74,7 @@ def test_pod_holds_out_for_its_toleration_seconds(scenario: Scenario, difference
 
 @pytest.mark.control("EV-08")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_toleration_without_a_time_holds_for_ever(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(2))
     worker, device = run_on_gpu(scenario, driver, tolerations=tolerating(None))
@@ -85,6 +87,7 @@ def test_toleration_without_a_time_holds_for_ever(scenario: Scenario) -> None:
 
 @pytest.mark.statement("EV-09")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_time_counts_from_the_taint_and_not_from_the_pods_coming(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(1))
     age = 0 if difference("the taint is as new as the Pod") else 12
@@ -98,6 +101,7 @@ def test_time_counts_from_the_taint_and_not_from_the_pods_coming(scenario: Scena
 
 @pytest.mark.control("EV-09")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_time_starts_again_with_a_renewed_taint(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1))
     worker, device = run_on_gpu(scenario, driver, tolerations=tolerating(7))
@@ -111,6 +115,7 @@ def test_time_starts_again_with_a_renewed_taint(scenario: Scenario) -> None:
 
 @pytest.mark.statement("EV-10")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_pod_that_gets_out_in_time_is_not_evicted(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(2))
     needed = 60 if difference("the Pod does not end within its time") else 2
@@ -127,6 +132,7 @@ def test_pod_that_gets_out_in_time_is_not_evicted(scenario: Scenario, difference
 
 @pytest.mark.control("EV-10")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_pod_that_stays_is_evicted_at_the_end_of_its_time(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1))
     stayer, device = run_on_gpu(scenario, driver, "stayer", tolerating(3))

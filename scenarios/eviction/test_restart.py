@@ -22,6 +22,7 @@ TIME = 15
 @pytest.mark.exclusive("cluster")
 @pytest.mark.slow
 @RESTARTED
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_eviction_survives_a_restart(scenario: Scenario, difference: Difference, component: Component) -> None:
     driver = scenario.driver(gpus(3))
     one, first = run_on_gpu(scenario, driver, "one", tolerating(TIME))
@@ -49,6 +50,7 @@ def test_eviction_survives_a_restart(scenario: Scenario, difference: Difference,
 @pytest.mark.needs("kubelet", "restart")
 @pytest.mark.exclusive("cluster")
 @pytest.mark.slow
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_nobody_is_evicted_when_the_taint_goes_while_the_controller_is_down(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(2))
     worker, device = run_on_gpu(scenario, driver, tolerations=tolerating(5))

@@ -49,6 +49,7 @@ def test_every_pod_of_a_claim_is_removed_when_one_of_its_devices_is_tainted(
 
 @pytest.mark.statement("XD-18")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_eviction_is_called_off_when_the_taint_goes_in_time(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(2))
     for_an_hour = [device_toleration(LOST.key, effect="NoExecute", seconds=HOUR)]
@@ -67,6 +68,7 @@ def test_eviction_is_called_off_when_the_taint_goes_in_time(scenario: Scenario, 
 
 
 @pytest.mark.control("XD-18")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_pod_is_evicted_at_its_time_when_the_taint_stays(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1), plugin=False)
     for_an_hour = [device_toleration(LOST.key, effect="NoExecute", seconds=HOUR)]

@@ -27,6 +27,7 @@ def try_out(scenario: Scenario, obj: Object) -> Object:
 
 
 @pytest.mark.statement("TA-10")
+@pytest.mark.feature("DeviceTaint.effect.None")
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_three_effects_are_accepted(scenario: Scenario, difference: Difference, effect: str) -> None:
     tried = "PreferNoSchedule" if difference("the effect is PreferNoSchedule") else effect
@@ -71,6 +72,7 @@ def test_invalid_taint_is_refused_by_its_field(
 
 
 @pytest.mark.statement("XD-13")
+@pytest.mark.feature("ResourceSlice.spec.devices.taints.sixteen")
 def test_seventeenth_taint_of_a_device_is_refused(scenario: Scenario, difference: Difference) -> None:
     count = 16 if difference("there are sixteen taints") else 17
     many = [device_taint(f"example.com/broken-{index}", "NoSchedule") for index in range(count)]
@@ -79,6 +81,7 @@ def test_seventeenth_taint_of_a_device_is_refused(scenario: Scenario, difference
 
 
 @pytest.mark.control("XD-13")
+@pytest.mark.feature("ResourceSlice.spec.devices.taints.sixteen")
 def test_valid_taints_are_taken_sixteen_of_them(scenario: Scenario) -> None:
     many = [device_taint(f"example.com/broken-{index}", "NoSchedule", "ecc") for index in range(16)]
 

@@ -138,6 +138,7 @@ def test_without_a_toleration_the_device_is_not_given_out(scenario: Scenario) ->
 
 @pytest.mark.control("TO-05")
 @pytest.mark.needs("kubelet")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_tolerations_with_each_effect_place_and_keep_the_pod(scenario: Scenario) -> None:
     driver = scenario.driver(tainted(tainted(gpus(2), "gpu-0", BROKEN, LOST), "gpu-1", LOST))
     each = [device_toleration(effect="NoSchedule"), device_toleration(effect="NoExecute")]

@@ -53,6 +53,7 @@ def consumers(scenario: Scenario, driver: Driver) -> dict[str, list[Consumer]]:
 
 
 @pytest.mark.statement("XD-17", "EV-09")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_seconds_count_from_the_taint_and_the_shortest_toleration_counts(
     scenario: Scenario, difference: Difference
 ) -> None:
@@ -75,6 +76,7 @@ def test_seconds_count_from_the_taint_and_the_shortest_toleration_counts(
 
 
 @pytest.mark.control("XD-17")
+@pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_pods_stay_while_the_hour_after_the_taint_is_not_over(scenario: Scenario) -> None:
     pool = gpus(len(CASES))
     for device in pool.devices:

@@ -53,6 +53,7 @@ def test_valid_tolerations_are_taken_sixteen_of_them(scenario: Scenario) -> None
 
 @pytest.mark.statement("XD-15")
 @pytest.mark.deviates("XD-15", "the API server does not count the tolerations of a request")
+@pytest.mark.feature("ResourceSlice.spec.devices.taints.sixteen")
 def test_request_with_seventeen_tolerations_is_taken_and_all_count(scenario: Scenario, difference: Difference) -> None:
     taints = [Taint(f"example.com/broken-{index}", "NoSchedule") for index in range(16)]
     driver = scenario.driver(tainted(gpus(1), "gpu-0", *taints), plugin=False)
