@@ -28,20 +28,26 @@ from scenarios.gang.arrange import (
 
 
 @pytest.mark.statement("XD-26")
+@pytest.mark.control("XD-26")
 @pytest.mark.exclusive("cluster")
 @pytest.mark.needs("restart", "bare-nodes")
 def test_restarted_scheduler_places_no_part_of_a_gang_and_ends_what_it_began(
     scenario: Scenario, difference: Difference
 ) -> None:
+    """The control is beside it, so that one restart serves both: what is completed meanwhile is placed."""
     (node,) = room(scenario, 3)
     lacks_pods = gang_of(scenario, "lacks-pods", min_count=3, count=2, **at_home(scenario))
     held_for_quorum(scenario, lacks_pods.pods)
     lacks_room = gang_of(scenario, "lacks-room", min_count=4, **at_home(scenario))
     none_placed(scenario, lacks_room, could=3, of=4)
     # In another scheduler profile: not all releases count them apart from those whose group is there.
-    elsewhere = {"scheduler_name": "default-scheduler", **at_home(scenario)}
-    early = [member(scenario, "early", number, group="early", **elsewhere) for number in range(3)]
+    other = "default-scheduler"
+    early = [
+        member(scenario, "early", number, group="early", scheduler_name=other, **at_home(scenario))
+        for number in range(3)
+    ]
     held_without_group(scenario, early)
+    completed = gang_of(scenario, "completed", min_count=3, count=2, scheduler_name=other)
     # Of this gang one Pod is bound, and the other waits for its device.
     driver = scenario.driver(fabric(1), nodes=[node], plugin=False)
     half = scenario.create(pod_group("half", gang(2)))
@@ -54,8 +60,11 @@ def test_restarted_scheduler_places_no_part_of_a_gang_and_ends_what_it_began(
     scenario.on_exit(lambda: scenario.cluster.start("kube-scheduler"))
     if difference("the missing Pod is created meanwhile"):
         members(scenario, lacks_pods.group, [2], **at_home(scenario))
+    members(scenario, completed.group, [2], scheduler_name=other)
+    no_trace(scenario, completed.pods)
     scenario.cluster.start("kube-scheduler")
 
+    bound(scenario, "completed", 3, timeout=30)
     groups_seen(scenario)
     held_for_quorum(scenario, lacks_pods.pods)
     held_without_group(scenario, early)
@@ -79,19 +88,3 @@ def held_without_group(scenario: Scenario, pods: Sequence[Object]) -> None:
     no_trace(scenario, pods)
     if scenario.release.has("scheduler.counts-pods-without-group"):
         waiting_for_groups(scenario, len(pods))
-
-
-@pytest.mark.control("XD-26")
-@pytest.mark.exclusive("cluster")
-@pytest.mark.needs("restart", "bare-nodes")
-def test_restarted_scheduler_places_a_gang_that_was_completed_meanwhile(scenario: Scenario) -> None:
-    room(scenario, 3)
-    made = gang_of(scenario, "workers", min_count=3, count=2, **at_home(scenario))
-    held_for_quorum(scenario, made.pods)
-
-    scenario.cluster.stop("kube-scheduler")
-    scenario.on_exit(lambda: scenario.cluster.start("kube-scheduler"))
-    members(scenario, made.group, [2], **at_home(scenario))
-    scenario.cluster.start("kube-scheduler")
-
-    bound(scenario, "workers", 3, timeout=30)
