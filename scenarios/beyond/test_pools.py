@@ -36,6 +36,7 @@ def driver_with_torn_and_whole_pool(scenario: Scenario, slices: int) -> Driver:
 
 
 @pytest.mark.statement("XD-01")
+@pytest.mark.feature("ResourcePool.incomplete-gives-no-device")
 @pytest.mark.needs("bare-nodes")
 @pytest.mark.parametrize("slices", [1, 2])
 def test_no_device_of_an_incomplete_pool_is_taken(scenario: Scenario, difference: Difference, slices: int) -> None:
@@ -50,6 +51,7 @@ def test_no_device_of_an_incomplete_pool_is_taken(scenario: Scenario, difference
 
 
 @pytest.mark.control("XD-01")
+@pytest.mark.feature("ResourcePool.incomplete-gives-no-device")
 @pytest.mark.needs("bare-nodes")
 def test_waiting_pod_is_served_once_the_last_slice_appears(scenario: Scenario) -> None:
     driver = driver_with_torn_and_whole_pool(scenario, ANNOUNCED - 1)
@@ -99,6 +101,7 @@ def taken_one_by_one(scenario: Scenario, device_class: str, count: int) -> list[
 
 
 @pytest.mark.statement("XD-02")
+@pytest.mark.feature("scheduler.slices-in-lexical-order")
 @pytest.mark.needs("bare-nodes")
 def test_devices_are_taken_in_the_order_of_driver_pool_slice_and_place(
     scenario: Scenario, difference: Difference
@@ -111,6 +114,7 @@ def test_devices_are_taken_in_the_order_of_driver_pool_slice_and_place(
 
 
 @pytest.mark.control("XD-02")
+@pytest.mark.feature("scheduler.slices-in-lexical-order")
 @pytest.mark.needs("bare-nodes")
 def test_devices_published_in_reverse_are_taken_in_reverse(scenario: Scenario) -> None:
     (node,) = scenario.bare_nodes(BareNode("own"))

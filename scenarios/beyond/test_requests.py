@@ -95,6 +95,7 @@ def partition(driver: Driver, size: Size) -> Object:
 
 
 @pytest.mark.statement("XD-10")
+@pytest.mark.feature("ResourceSlice.counters-in-own-slice")
 @pytest.mark.needs("bare-nodes")
 def test_nothing_fits_once_the_shared_counters_are_used_up(scenario: Scenario, difference: Difference) -> None:
     driver = partitions_of_one_gpu(scenario)
@@ -110,6 +111,7 @@ def test_nothing_fits_once_the_shared_counters_are_used_up(scenario: Scenario, d
 
 
 @pytest.mark.control("XD-10")
+@pytest.mark.feature("ResourceSlice.counters-in-own-slice")
 @pytest.mark.needs("bare-nodes")
 def test_another_quarter_fits_once_one_is_given_back(scenario: Scenario) -> None:
     driver = partitions_of_one_gpu(scenario)

@@ -203,6 +203,9 @@ def claim_without_a_pod(scenario: Scenario) -> Object:
     return scenario.create(claim("unused", request("any-class")))
 
 
+WHOLE_POOLS = pytest.mark.feature("ResourcePool.incomplete-gives-no-device")
+COUNTERS = pytest.mark.feature("ResourceSlice.counters-in-own-slice")
+
 CASES = [
     Case("class-missing", missing_class, "no-such-class"),
     Case("devices-missing", class_of_no_device, "selects none"),
@@ -214,13 +217,13 @@ CASES = [
     Case("device-tainted", tainted_by_driver, "{key: example.com/broken, operator: Equal, value: 'ecc'"),
     Case("device-tainted-by-rule", tainted_by_rule, "DeviceTaintRule"),
     Case("devices-taken device-tainted", one_taken_and_one_tainted, "gpu-1"),
-    Case("pool-incomplete", incomplete_pool, "1 of 3 slices"),
-    Case("pool-invalid", invalid_pool, "no-such-set"),
+    pytest.param(Case("pool-incomplete", incomplete_pool, "1 of 3 slices"), marks=WHOLE_POOLS),
+    pytest.param(Case("pool-invalid", invalid_pool, "no-such-set"), marks=WHOLE_POOLS),
     Case("devices-taken", all_devices_with_one_taken, "used by pod holder"),
     Case("constraint-unmet", constraint, "gpu-1 has"),
     Case("capacity-exhausted", shared_capacity_used_up, "60Gi by"),
     Case("capacity-too-small", capacity_too_small, "100Gi"),
-    Case("counters-exhausted", counters_used_up, "by part-0-quarter-0"),
+    pytest.param(Case("counters-exhausted", counters_used_up, "by part-0-quarter-0"), marks=COUNTERS),
     Case("devices-too-few", more_devices_than_a_node_has, "3 devices at once"),
     Case("claim-too-large", more_devices_than_a_claim_can_have, "33"),
     Case("devices-elsewhere", devices_on_nodes_that_the_pod_may_not_use, "other"),
