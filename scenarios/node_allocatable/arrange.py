@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kubernetes.utils.quantity import parse_quantity
 
-from fake_driver.inventory import Pool
+from fake_driver.inventory import Pool, by_device
 from harness.clusters.protocol import BareNode
 from harness.drivers import Driver
 from harness.kube import ApiError
@@ -82,7 +82,7 @@ def large_nodes(
 
 def _admitted(scenario: Scenario, node: str) -> None:
     """The API server's admission has been told of the node and its features, by a watch of its own."""
-    footprint = {"name": "device", "nodeAllocatableResources": {"cpu": {"overhead": {"perPod": "1"}}}}
+    footprint = {"name": "device", "nodeAllocatableResources": {"cpu": by_device("1")}}
     attempt = resource_slice(node, "admission.example.com", [footprint], node=node)
 
     def taken() -> bool:
