@@ -95,7 +95,7 @@ class Arrivals:
 
     def _take(self, obj: Obj, gone: bool) -> None:
         now = time.monotonic()
-        name = obj["metadata"]["name"]
+        name = self._name(obj)
         with self._changed:
             new = [
                 s for s, is_so in self._stages.items() if name not in self._first[s] and is_so(None if gone else obj)

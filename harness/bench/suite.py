@@ -22,7 +22,8 @@ from harness.bench.workloads import Workload, available
 from harness.clusters.local.cluster import LocalCluster
 from harness.clusters.local.provider import LocalProvider
 from harness.clusters.profile import Profile
-from harness.kube import Client
+from harness.kube import Client, Waiter
+from harness.kube.predicates import exists
 from harness.releases import Release
 
 #: How often each figure is measured in turn, and how much of it each time.
@@ -52,7 +53,10 @@ class Side:
     def start(self, name: str, profile: Profile) -> tuple[LocalCluster, Client]:
         """A cluster of the side's own."""
         cluster = self.provider.start(self.directory / name, name=f"{name}-{self.name}", profile=profile)
-        return cluster, Client(cluster.kubeconfig, cluster.release)
+        client = Client(cluster.kubeconfig, cluster.release)
+        # No Pod is taken before the controller manager has made the account of its namespace.
+        Waiter(client).wait({"kind": "ServiceAccount", "metadata": {"name": "default"}}, exists())
+        return cluster, client
 
 
 @dataclass(frozen=True)

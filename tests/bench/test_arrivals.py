@@ -7,7 +7,7 @@ import pytest
 from harness.bench.arrivals import Arrivals, owners_name
 from harness.errors import InfrastructureError
 from harness.kube import Client, Obj
-from harness.kube.predicates import gone, scheduled
+from harness.kube.predicates import exists, gone, scheduled
 
 
 class Changes:
@@ -28,8 +28,9 @@ class Changes:
             raise InfrastructureError("no server")
         yield event
 
-    def put(self, name: str, type: str = "MODIFIED", **spec: Any) -> None:
-        obj = {"metadata": {"name": name, "resourceVersion": "2"}, "spec": spec}
+    def put(self, name: str, type: str = "MODIFIED", owner: str = "", **spec: Any) -> None:
+        owners = [{"name": owner}] if owner else []
+        obj = {"metadata": {"name": name, "resourceVersion": "2", "ownerReferences": owners}, "spec": spec}
         self.events.put({"type": type, "object": obj})
 
 
@@ -69,5 +70,8 @@ def test_a_broken_watch_is_told_and_not_waited_for() -> None:
 
 
 def test_a_claim_that_was_made_for_a_pod_counts_as_the_pods() -> None:
-    assert owners_name({"metadata": {"name": "pod-gpu-x7", "ownerReferences": [{"name": "pod"}]}}) == "pod"
-    assert owners_name({"metadata": {"name": "own"}}) == "own"
+    changes = Changes()
+    with Arrivals(cast(Client, changes), "ResourceClaim", {"there": exists()}, name=owners_name) as seen:
+        changes.put("own")
+        changes.put("pod-gpu-x7", owner="pod")
+        assert seen.wait(lambda now: now.has("there", "own", "pod"), 5)
