@@ -14,7 +14,7 @@ _DATA = "ai-checklist.yaml"
 def files(report: Report) -> Mapping[str, bytes]:
     """The items to copy into a checklist, each with its scenarios; one file per release and provider."""
     return {
-        f"checklist-{facts.release}-{facts.provider}.yaml": _render(
+        f"checklist-{facts.release.replace(' ', '-')}-{facts.provider}.yaml": _render(
             [s for s in report.statements if (s.release, s.provider) == facts.column], facts.version
         )
         for facts in report.columns
