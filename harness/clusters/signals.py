@@ -11,7 +11,7 @@ class Signals(Protocol):
     """What such a cluster offers beside `harness.clusters.protocol.Cluster`. May raise InfrastructureError."""
 
     def signal(self, component: Component, number: signal.Signals, node: str | None = None) -> None:
-        """Send a signal to a component's process; nothing happens when it does not run.
+        """Send a signal to a component's process; returns after SIGKILL when it is gone. It may not run at all.
 
         Whether one that this ends comes back by itself is up to the cluster; `Cluster.start` brings it back anyway.
         """

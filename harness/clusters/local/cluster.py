@@ -114,7 +114,10 @@ class LocalCluster:
     def signal(self, component: Component, number: signal.Signals, node: str | None = None) -> None:
         """Send a signal to a component's process; nothing brings it back when that ends it."""
         for running in self._components.processes([self._components.name(component, node)]):
-            running.signal(number)
+            if number == signal.SIGKILL:
+                running.stop(grace=0)
+            else:
+                running.signal(number)
 
     def restart(
         self,
