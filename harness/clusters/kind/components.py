@@ -24,8 +24,13 @@ _START = 120.0  # seconds that a component has to become ready: a loaded machine
 _INTERVAL = 0.1
 _ETCD = "http://127.0.0.1:2381"  # in the node: metrics and health, without TLS
 _READY_PATH = {"kube-controller-manager": "/healthz"}
-# pkill tells by 1 that there was no such process.
-_SIGNAL = 'pkill "-$1" -x "$2" || [ $? -eq 1 ]'
+# After SIGKILL the process is gone.
+_SIGNAL = """
+for pid in $(pgrep -x "$2"); do
+  kill "-$1" "$pid"
+  [ "$1" != 9 ] || while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+done
+"""
 _COMMAND_LENGTH = 15  # what the kernel keeps of a command's name
 _CRI_PREFIX = re.compile(r"^\S+ (?:stdout|stderr) [FP] ", re.MULTILINE)
 # A rewritten component has another directory, whose name tells nothing of its age.
