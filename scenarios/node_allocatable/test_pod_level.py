@@ -30,6 +30,9 @@ limits_known = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableRe
 
 PAGES = "hugepages-2Mi"
 
+#: Of a Pod with some resources for the whole, the API server fills in the request for those that only containers have.
+FILLED_IN = pytest.mark.feature("Pod.spec.resources.requests.filled-in-for-what-containers-request")
+
 #: A pool, its resource, and a unit of it.
 RESOURCES = [
     pytest.param(cpu_sockets(1), "cpu", "", id="cpu"),
@@ -115,7 +118,7 @@ def test_huge_pages_of_containers_and_claims_are_above_those_of_the_pod(
 
 
 @pytest.mark.statement("NA-07")
-@pytest.mark.parametrize("given", ["only limits", "only memory"])
+@pytest.mark.parametrize("given", ["only limits", pytest.param("only memory", marks=FILLED_IN)])
 def test_request_that_the_api_filled_in_leaves_no_room_for_a_claim(
     scenario: Scenario, difference: Difference, given: str
 ) -> None:
