@@ -1,5 +1,6 @@
 """Components of the control plane, as the static Pods that they are in a cluster of kubeadm."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from harness.clusters.kind.engine import Engine
 _ORIGINALS = "/etc/kubernetes/dra-e2e-originals"
 _STOPPED = "/etc/kubernetes/dra-e2e-stopped"
 _MANIFESTS = "/etc/kubernetes/manifests"
+_STARTED = "dra-e2e/started"  # an annotation that differs from start to start
 
 # The kubelet takes a while to see that a manifest is gone, and grants thirty seconds then: the component loses nothing
 # when it is killed sooner. It is gone when its Pod's sandbox is.
@@ -53,8 +55,11 @@ class StaticPods:
 
     def start(self, component: str) -> None:
         """Give its manifest back; does not wait."""
-        script = 'if [ -f "$2/$3.yaml" ]; then mv "$2/$3.yaml" "$1/$3.yaml"; fi'
-        nodes.shell(self.engine, self.node, script, _MANIFESTS, _STOPPED, component)
+        path = f"{_STOPPED}/{component}.yaml"
+        kept = nodes.shell(self.engine, self.node, 'if [ -f "$1" ]; then cat "$1"; fi', path)
+        if kept:
+            nodes.write(self.engine, self.node, path, yaml.safe_dump(another(yaml.safe_load(kept)), sort_keys=False))
+            nodes.execute(self.engine, self.node, ["mv", path, f"{_MANIFESTS}/{component}.yaml"])
 
     def is_running(self, component: str) -> bool:
         """Whether its manifest is there; says nothing about its health."""
@@ -71,6 +76,15 @@ class StaticPods:
         original = nodes.execute(self.engine, self.node, ["cat", f"{_ORIGINALS}/{component}.yaml"])
         text = yaml.safe_dump(changed(yaml.safe_load(original), gates, args), sort_keys=False)
         nodes.write(self.engine, self.node, f"{_STOPPED}/{component}.yaml", text)
+
+
+def another(manifest: dict[str, Any]) -> dict[str, Any]:
+    """A manifest of the same Pod that the kubelet takes for another one.
+
+    By the same manifest it would know the Pod, take what was stopped for a crash, and wait longer each time.
+    """
+    manifest["metadata"].setdefault("annotations", {})[_STARTED] = secrets.token_hex(4)
+    return manifest
 
 
 def changed(manifest: dict[str, Any], gates: Mapping[str, bool], args: Sequence[str]) -> dict[str, Any]:

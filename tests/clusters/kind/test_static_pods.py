@@ -1,6 +1,7 @@
+from copy import deepcopy
 from typing import Any
 
-from harness.clusters.kind.static_pods import changed
+from harness.clusters.kind.static_pods import another, changed
 
 
 def _manifest(*command: str) -> dict[str, Any]:
@@ -18,3 +19,10 @@ def test_without_gates_there_is_no_flag() -> None:
     manifest = changed(_manifest("etcd", "--name=x"), {}, [])
 
     assert manifest["spec"]["containers"][0]["command"] == ["etcd", "--name=x"]
+
+
+def test_no_start_is_of_the_same_pod() -> None:
+    made = {"metadata": {"name": "kube-scheduler"}, **_manifest("kube-scheduler")}
+    starts = [another(deepcopy(made))["metadata"]["annotations"] for _ in range(2)]
+
+    assert starts[0] != starts[1]
