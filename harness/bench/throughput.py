@@ -13,7 +13,7 @@ PODS = 200
 ROUNDS = 2
 
 #: Seconds that the scheduler has for each round.
-BOX = 15.0
+BOX = 10.0
 
 #: In an order in which devices change as rarely as can be.
 WORKLOADS = (
