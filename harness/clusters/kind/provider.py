@@ -37,8 +37,6 @@ def check(release: Release, wishes: Wishes) -> None:
     if shutil.which("docker") is None:
         raise UsageError("kind needs the docker program on PATH: install Docker's command line")
     chosen = engine.require()
-    if wishes.cluster_name is not None:
-        _check_absent(chosen, wishes.cluster_name)
     if wishes.image is not None:
         chosen_image.choose(chosen, release, wishes.image)
 
@@ -48,6 +46,8 @@ def prepare(release: Release, wishes: Wishes) -> list[str]:
     check(release, wishes)
     notices = host.prepare()
     chosen = engine.require()
+    if wishes.cluster_name is not None:  # not before dead runs are removed
+        _check_absent(chosen, wishes.cluster_name)
     programs.get_all(_PROGRAMS, release)
     chosen_image.choose(chosen, release, wishes.image)
     return notices
@@ -129,7 +129,10 @@ class KindProvider:
 def _check_absent(chosen: engine.Engine, kind_name: str) -> None:
     """Raises UsageError: a cluster of somebody else would be removed as if it were ours."""
     if objects.containers(chosen, kind_name):
-        raise UsageError(f"there is a kind cluster {kind_name} already: remove it, or choose another --cluster-name")
+        raise UsageError(
+            f"there is a kind cluster {kind_name} already: remove it (`make down reap`, where it is one of ours), "
+            "or choose another --cluster-name"
+        )
 
 
 def _started(directory: Path, facts: Facts, shell: str | None) -> KindCluster:
