@@ -8,9 +8,10 @@ from pathlib import Path
 
 from fake_driver.inventory import Taint
 from harness.drivers import Driver
-from harness.kube.builders import claim, device_toleration, pod, request
+from harness.kube.builders import STUBBORN, claim, device_toleration, pod, request
 from harness.kube.predicates import Predicate, allocated_devices, running, terminating
 from harness.plugin.scenario import Object, Scenario
+from scenarios.taint.outcomes import EVICTED
 
 UNHEALTHY = "example.com/unhealthy"
 
@@ -37,10 +38,10 @@ def run_on_gpu(
 ) -> tuple[Object, str]:
     """A Pod with a GPU, running unless told otherwise, and the name of that GPU.
 
-    It has two seconds to end, so that its deletion is seen.
+    It takes two seconds to end, so that its deletion is seen.
     """
     wanted = scenario.create(claim(name, request(driver.device_class, tolerations=tolerations)))
-    worker = scenario.create(pod(name, claims={"gpu": wanted}, **{"grace_seconds": 2, **fields}))  # type: ignore[arg-type]
+    worker = scenario.create(pod(name, claims={"gpu": wanted}, **{"grace_seconds": 2, "command": STUBBORN, **fields}))  # type: ignore[arg-type]
     worker = scenario.wait(worker, until or running())
     return worker, allocated_devices(scenario.get(wanted))[0].device
 
@@ -62,11 +63,11 @@ def whole_second() -> int:
 
 
 def evicted_after(scenario: Scenario, worker: Object, since: float, timeout: float = 30, tolerated: float = 0) -> float:
-    """Seconds from `since` to the moment in which the Pod was seen marked for deletion.
+    """Seconds from `since` to the moment in which the Pod was seen marked for deletion by the eviction controller.
 
     The report gets the latency of the eviction: those seconds, less the ones that the Pod's toleration leaves it.
     """
-    marked = scenario.wait(worker, terminating(), timeout)
+    marked = scenario.wait(worker, terminating() & EVICTED, timeout)
     meta = marked["metadata"]
     due = datetime.fromisoformat(meta["deletionTimestamp"]).timestamp() - meta["deletionGracePeriodSeconds"]
     seconds = time.time() - since

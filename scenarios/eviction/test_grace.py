@@ -140,5 +140,4 @@ def test_pod_that_stays_is_evicted_at_the_end_of_its_time(scenario: Scenario) ->
     begun = whole_second()
     tainted = taint(scenario, driver, device)
 
-    scenario.wait(stayer, condition("DisruptionTarget", "True", "DeletionByDeviceTaintManager"))
     assert begun + 3 <= tainted + evicted_after(scenario, stayer, tainted, tolerated=3) < tainted + 3 + SLACK

@@ -4,7 +4,7 @@ import pytest
 
 from fake_driver.inventory import Taint
 from fake_driver.profiles import gpus, shareable
-from harness.kube.builders import claim, device_taint, device_taint_rule, pod, request
+from harness.kube.builders import STUBBORN, claim, device_taint, device_taint_rule, pod, request
 from harness.kube.predicates import (
     condition,
     running,
@@ -17,9 +17,6 @@ from harness.plugin.scenario import Object, Scenario
 from scenarios.taint.arrange import BROKEN, LOST, consumer, tainted
 from scenarios.taint.outcomes import EVICTED, device_of, evicted, goes_on, is_placed, kept_off
 from scenarios.taint.seen import RulesSeen, slices_seen
-
-#: Does not end when it is told to.
-STUBBORN = ("sh", "-c", "trap '' TERM; sleep infinity")
 
 
 @pytest.mark.statement("TA-06")

@@ -24,6 +24,7 @@ from harness.kube.builders.devices import device_taint, device_taint_rule, resou
 from harness.kube.builders.pods import (
     DEFAULT_IMAGE,
     FOREVER,
+    STUBBORN,
     container,
     deployment,
     job,
@@ -50,6 +51,7 @@ __all__ = [
     "ADMIN_ACCESS_LABEL",
     "DEFAULT_IMAGE",
     "FOREVER",
+    "STUBBORN",
     "basic",
     "cel",
     "claim",

@@ -12,6 +12,9 @@ DEFAULT_IMAGE = "dra-e2e.invalid/pause:1"
 #: Stays until it is deleted.
 FOREVER = ("sleep", "infinity")
 
+#: Does not end when it is told to: it takes its whole grace period.
+STUBBORN = ("sh", "-c", "trap '' TERM; sleep infinity")
+
 RestartPolicy = Literal["Always", "OnFailure", "Never"]
 
 #: Claims by the name they have in the Pod: the name of a ResourceClaim or of a template, or the object itself.
