@@ -9,11 +9,11 @@ from harness.drivers import Driver
 from harness.kube import Client
 from harness.kube.builders import on_node, pod, service_account
 from harness.kube.predicates import exists, scheduled
+from harness.kube.refusals import refusal
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import ATTACHED, conditions, waiting
 from scenarios.binding.controller import GRANULAR, apply, entitle, written
-from scenarios.taint.rules import refusal
 
 pytestmark = pytest.mark.needs("kubelet")
 

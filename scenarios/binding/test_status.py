@@ -6,11 +6,11 @@ from fake_driver.attachment import wrong_device
 from fake_driver.profiles import fabric
 from harness.kube.builders import resource_slice
 from harness.kube.predicates import scheduled
+from harness.kube.refusals import refusal
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import ATTACHED, FAILED, ONE_POLL, conditions, report, waiting
 from scenarios.binding.controller import apply, set_on_pod, written
-from scenarios.taint.rules import refusal
 
 
 @pytest.mark.statement("BC-05")

@@ -6,6 +6,7 @@ import pytest
 
 from harness.kube.builders import gang
 from harness.kube.predicates import count_of, running, scheduled, unschedulable
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.gang.arrange import (
@@ -25,7 +26,6 @@ from scenarios.gang.arrange import (
     set_min_count,
     still_says_placed,
 )
-from scenarios.taint.refusals import refused
 
 pytestmark = pytest.mark.needs("bare-nodes")
 

@@ -7,10 +7,10 @@ import yaml
 
 from harness.kube import ApiError, metrics
 from harness.kube.predicates import scheduled
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.gang.arrange import SOON, Gang, at_home, held_for_quorum, members, placed, room
-from scenarios.taint.refusals import refused
 
 GATE = "GenericWorkload"
 API = "scheduling.k8s.io/v1beta1"

@@ -17,10 +17,10 @@ from harness.kube.predicates import (
     scheduling_error,
     unallocated,
 )
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.gang.arrange import JOB, SOON, Gang, bound, member, placed, room
-from scenarios.taint.refusals import refused
 from scenarios.taint.seen import slices_seen
 
 pytestmark = pytest.mark.needs("bare-nodes")

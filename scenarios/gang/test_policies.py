@@ -4,6 +4,7 @@ import pytest
 
 from harness.kube.builders import basic, gang, pod_group
 from harness.kube.predicates import scheduled, unschedulable
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.gang.arrange import (
@@ -18,7 +19,6 @@ from scenarios.gang.arrange import (
     room,
     says_placed,
 )
-from scenarios.taint.refusals import refused
 
 pytestmark = pytest.mark.needs("bare-nodes")
 

@@ -14,8 +14,8 @@ from harness.drivers import Driver
 from harness.kube import ApiError
 from harness.kube.builders import claim, pod, request, resource_slice
 from harness.kube.predicates import allocation_results, scheduled, tried, unschedulable, unscheduled
+from harness.kube.refusals import refusal
 from harness.plugin.scenario import Object, Scenario
-from scenarios.taint.rules import refusal
 
 #: The feature that a node must declare before a slice for it may say what its devices take of the node.
 FEATURE = "DRANodeAllocatableResources"

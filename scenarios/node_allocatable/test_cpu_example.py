@@ -13,6 +13,7 @@ from harness.kube.predicates import (
     scheduled,
     unallocated,
 )
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.node_allocatable.arrange import (
@@ -29,7 +30,6 @@ from scenarios.node_allocatable.arrange import (
     room_is,
 )
 from scenarios.node_allocatable.example import CPU, CPUS, Example, example, publish
-from scenarios.taint.refusals import refused
 
 pytestmark = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
 

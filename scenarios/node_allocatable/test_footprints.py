@@ -9,9 +9,9 @@ import pytest
 
 from fake_driver.inventory import by_capacity, by_device, overhead
 from harness.kube.builders import resource_slice
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.taint.refusals import refused
 
 pytestmark = [
     pytest.mark.needs("kubelet"),

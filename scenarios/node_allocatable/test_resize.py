@@ -10,6 +10,7 @@ import pytest
 
 from fake_driver.profiles import memory_blocks
 from harness.kube.predicates import Predicate, condition, find_condition, running
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.node_allocatable.arrange import (
@@ -25,7 +26,6 @@ from scenarios.node_allocatable.arrange import (
     quantity,
     requested,
 )
-from scenarios.taint.refusals import refused
 
 pytestmark = [pytest.mark.needs("kubelet"), pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")]
 

@@ -6,6 +6,7 @@ from harness.drivers import Driver
 from harness.kube import ApiError
 from harness.kube.builders import claim, pod, request
 from harness.kube.predicates import AllocatedDevice, allocated_devices, scheduled, unallocated
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 from scenarios.node_allocatable.arrange import (
@@ -22,7 +23,6 @@ from scenarios.node_allocatable.arrange import (
     room_is,
 )
 from scenarios.node_allocatable.example import XPUS, example, publish
-from scenarios.taint.refusals import refused
 
 pytestmark = pytest.mark.feature("ResourceSlice.spec.devices.nodeAllocatableResources")
 

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
@@ -11,7 +11,6 @@ import yaml
 
 from fake_driver.profiles import gpus
 from harness.drivers import Driver
-from harness.kube import ApiError
 from harness.kube.builders import claim, device_taint, device_taint_rule, device_toleration, pod, request
 from harness.kube.builders.devices import Effect
 from harness.kube.predicates import Predicate, find_condition, gone
@@ -116,15 +115,6 @@ def controller_knows(scenario: Scenario) -> None:
     name = f"probe-{secrets.token_hex(3)}"
     own = scenario.create(claim(name, request(probe.device_class, tolerations=for_no_time)))
     scenario.wait(scenario.create(pod(name, claims={"gpu": own})), gone())
-
-
-def refusal(call: Callable[[], object]) -> ApiError:
-    """What the API server says to a request that it refuses; an AssertionError when it does not."""
-    try:
-        answer = call()
-    except ApiError as error:
-        return error
-    raise AssertionError(f"the API server accepted it: {answer}")
 
 
 def parse_time(text: str) -> datetime:

@@ -7,9 +7,10 @@ import pytest
 
 from harness.kube.builders import device_taint
 from harness.kube.predicates import gone
+from harness.kube.refusals import refusal
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.taint.rules import create_rule, example, new_rule, parse_time, refusal
+from scenarios.taint.rules import create_rule, example, new_rule, parse_time
 
 PLURAL = "devicetaintrules"
 

@@ -10,10 +10,11 @@ from fake_driver.inventory import Pool
 from fake_driver.profiles import gpus
 from harness.drivers import Driver
 from harness.kube.predicates import scheduling_error, unallocated, unscheduled
+from harness.kube.refusals import refusal
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.taint.outcomes import device_of, kept_off
-from scenarios.taint.rules import create_rule, new_rule, refusal, user
+from scenarios.taint.rules import create_rule, new_rule, user
 from scenarios.taint.seen import RulesSeen
 
 SICK = "GPU-sick"

@@ -3,9 +3,9 @@
 import pytest
 
 from harness.kube.builders import device_taint, device_taint_rule, resource_slice
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.taint.refusals import refused
 
 EFFECTS = ("None", "NoSchedule", "NoExecute")
 TAINTS = "spec.devices[0].taints"

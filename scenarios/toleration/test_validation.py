@@ -5,11 +5,11 @@ import pytest
 from fake_driver.inventory import Taint
 from fake_driver.profiles import gpus
 from harness.kube.builders import claim, device_toleration, request
+from harness.kube.refusals import refused
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.taint.arrange import BROKEN, consumer, tainted
 from scenarios.taint.outcomes import is_placed, kept_off
-from scenarios.taint.refusals import refused
 from scenarios.taint.seen import slices_seen
 
 TOLERATIONS = "spec.devices.requests[0].exactly.tolerations"
