@@ -51,7 +51,7 @@ class Side:
     backlogs: list[Backlog] = field(default_factory=list)
 
     def start(self, name: str, profile: Profile) -> tuple[LocalCluster, Client]:
-        """A cluster of the side's own."""
+        """A cluster of the side's own. Its name is part of the paths of sockets, which must be short."""
         cluster = self.provider.start(self.directory / name, name=f"{name}-{self.name}", profile=profile)
         client = Client(cluster.kubeconfig, cluster.release)
         # No Pod is taken before the controller manager has made the account of its namespace.
@@ -83,7 +83,7 @@ class Suite:
 
     def decisions(self) -> None:
         """Waits, and what Kubernetes needs for single Pods, on clusters with kubelets."""
-        places = [side.start("kubelets", side.profile) for side in self.sides]
+        places = [side.start("k", side.profile) for side in self.sides]
         self.tell(f"{_WAKE_UPS * _WAKE_UP_ROUNDS} waits")
         self._series(WAKE_UP, _WAKE_UP_ROUNDS, [partial(wake_up, client, _WAKE_UPS) for _, client in places])
         kubelets = [Kubelets(cluster, client) for cluster, client in places]
@@ -102,7 +102,7 @@ class Suite:
 
     def backlogs(self) -> None:
         """How fast the scheduler binds Pods that wait, on clusters of bare nodes."""
-        places = [side.start("field", profile_of(side.profile)) for side in self.sides]
+        places = [side.start("f", profile_of(side.profile)) for side in self.sides]
         fields = [Field(cluster, client) for cluster, client in places]
         for cell in throughput.cells():
             if self._available(cell.workload):
