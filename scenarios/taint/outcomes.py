@@ -1,8 +1,11 @@
 """What becomes of a Pod that has, or wants, a device with taints."""
 
+from harness.kube.client import event_selector
 from harness.kube.predicates import (
     allocated_devices,
+    any_of,
     condition,
+    event,
     gone,
     running,
     scheduled,
@@ -28,6 +31,13 @@ def is_placed(scenario: Scenario, new: Object) -> None:
     """The Pod is placed at the scheduler's first attempt."""
     outcome = scenario.wait(new, scheduled() | unschedulable())
     assert scheduled()(outcome), "the Pod was kept off"
+
+
+def was_placed(scenario: Scenario, new: Object) -> None:
+    """The scheduler's first word of the Pod is that it has placed it; the Pod may be gone again by now."""
+    word = event("Scheduled") | event("FailedScheduling")
+    said = scenario.waiter.wait_any("Event", any_of(word), field_selector=event_selector(new))
+    assert any(map(event("Scheduled"), said)), "the Pod was kept off"
 
 
 def kept_off(scenario: Scenario, waiter: Object) -> None:

@@ -11,7 +11,7 @@ from harness.kube.predicates import running
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.taint.arrange import BROKEN, LOST, consumer, tainted
-from scenarios.taint.outcomes import device_of, evicted, goes_on, is_placed, kept_off
+from scenarios.taint.outcomes import device_of, evicted, goes_on, is_placed, kept_off, was_placed
 from scenarios.taint.seen import slices_seen
 
 KEY, VALUE = BROKEN.key, BROKEN.value
@@ -110,7 +110,7 @@ def test_literally_empty_toleration_covers_taints_without_value(scenario: Scenar
     slices_seen(scenario)
 
     empty: list[Object] = [] if difference("there is no toleration") else [{}]
-    is_placed(scenario, consumer(scenario, driver, "user", tolerations=empty).pod)
+    was_placed(scenario, consumer(scenario, driver, "user", tolerations=empty).pod)
 
 
 @pytest.mark.statement("TO-05")
@@ -124,7 +124,7 @@ def test_pod_that_tolerates_every_effect_is_placed_and_then_evicted(scenario: Sc
     everything = device_toleration(effect="NoSchedule" if difference("the effect is NoSchedule") else None)
     user = consumer(scenario, driver, "user", tolerations=[everything])
 
-    is_placed(scenario, user.pod)
+    was_placed(scenario, user.pod)
     evicted(scenario, user.pod)
 
 
