@@ -34,7 +34,7 @@ OWNERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 TIMEOUT = 30.0
 
 #: A namespace and a driver name must have room for a suffix within 63 characters.
-_NAME_LENGTH = 32
+_NAME_LENGTH = 28
 
 
 class Scenario:
@@ -44,7 +44,8 @@ class Scenario:
         self, name: str, cluster: Cluster, client: Client, drivers: DriverHost, scheduler: str, time_factor: float,
         observed: Observed | None = None, guest: bool = False,
     ) -> None:  # fmt: skip
-        self.namespace = f"{_slug(name)}-{secrets.token_hex(2)}"
+        # Namespaces outlive their scenarios: over many rounds the same name must not come twice.
+        self.namespace = f"{_slug(name)}-{secrets.token_hex(4)}"
         self._cluster = cluster
         self.recorder = Recorder()
         #: What the time axis is drawn from.
