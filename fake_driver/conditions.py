@@ -74,7 +74,7 @@ class Controller:
                 "metadata": {
                     "namespace": device.namespace, "name": device.claim, "uid": claim["metadata"]["uid"],
                 },
-                "status": {"devices": self._with(entries, device, _conditions(statuses, reason, message))},
+                "status": {"devices": self._with(entries, device, as_conditions(statuses, reason, message))},
             }  # fmt: skip
             self._api.apply(f"{path}/status", body, field_manager=self._driver, force=True)
 
@@ -172,7 +172,8 @@ def _renamed(device: Allocated, name: str) -> Allocated:
     return Allocated(device.namespace, device.claim, device.pool, name, device.node)
 
 
-def _conditions(statuses: Mapping[str, str], reason: str, message: str) -> list[Object]:
+def as_conditions(statuses: Mapping[str, str], reason: str, message: str = "") -> list[Object]:
+    """Conditions of a device as a claim's status has them, of types and statuses that it has from now on."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return [
         {"type": type, "status": status, "reason": reason, "message": message, "lastTransitionTime": now}

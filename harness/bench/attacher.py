@@ -1,9 +1,9 @@
 """Reports the devices of allocated claims as attached, at once and many at a time."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import UTC, datetime
 from types import TracebackType
 
+from fake_driver.conditions import as_conditions
 from harness.bench.workloads import DRIVER
 from harness.kube import ApiError, Client, Obj
 from harness.kube.predicates import allocation_results
@@ -34,14 +34,10 @@ class Attacher:
         self._written.append(self._writers.submit(self._report, claim))
 
     def _report(self, claim: Obj) -> None:
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         devices = [
             {
                 **{key: result[key] for key in ("driver", "pool", "device")},
-                "conditions": [
-                    {"type": kind, "status": "True", "reason": "Attached", "message": "", "lastTransitionTime": now}
-                    for kind in result.get("bindingConditions", ())
-                ],
+                "conditions": as_conditions(dict.fromkeys(result.get("bindingConditions", ()), "True"), "Attached"),
             }
             for result in allocation_results(claim)
         ]
@@ -50,5 +46,5 @@ class Attacher:
         try:
             self._client.apply(body, field_manager=DRIVER, subresource="status")
         except ApiError as error:
-            if not (error.not_found or error.status == 409):
+            if not (error.not_found or error.conflict):
                 raise

@@ -8,12 +8,13 @@ _PATIENCE = 120.0  # seconds for what takes a few
 _KINDS = ("Pod", "ResourceClaim", "PodGroup")
 
 
-def clear(client: Client) -> None:
-    """Delete all Pods, claims and groups of the client's namespace that lack the label, and wait until none is left.
+def clear(client: Client, *, everything: bool = False) -> None:
+    """Delete all Pods, claims and groups of the client's namespace, and wait until none is left.
 
-    A claim goes when the controller manager knows that its Pods are gone.
+    What has the label stays, unless `everything` is to go. A claim goes when the controller manager knows that its Pods
+    are gone.
     """
-    others = f"!{LABEL}"
+    others = None if everything else f"!{LABEL}"
     for kind in _KINDS:
         if client.release is None or client.release.api_version(kind):
             client.delete_collection(kind, label_selector=others)

@@ -23,8 +23,6 @@ from harness.kube.predicates import (
     AllocatedDevice,
     allocated,
     allocated_devices,
-    count_of,
-    exists,
     gone,
     running,
     scheduled,
@@ -166,10 +164,7 @@ class Kubelets:
 
     def _withdraw(self) -> None:
         if self._driver:
-            for kind in ("Pod", "ResourceClaim"):
-                self._client.delete_collection(kind)
-            self._waiter.wait_any("Pod", count_of(exists(), 0), _PATIENCE)
-            self._waiter.wait_any("ResourceClaim", count_of(exists(), 0), _PATIENCE)
+            clear(self._client, everything=True)
             self._host.withdraw(self._driver)
             self._driver = None
 

@@ -1,7 +1,6 @@
 """The numbers as one self-contained page with plots."""
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from harness import pages
 from harness.bench import bars, held_back, latency, overhead, plots, start_up, throughput, wake_up
 from harness.bench.model import Bench
 from harness.bench.plots import Figure, amount, change
@@ -25,20 +24,14 @@ _OTHERS = (
 
 def render(bench: Bench) -> str:
     """The page; what stands beside the benchmark is below its own numbers, paler."""
-    environment = Environment(
-        loader=PackageLoader("harness.bench"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"amount": amount, "change": change, "rate": bars.text}
+    templates = pages.environment("harness.bench")
+    templates.filters |= {"amount": amount, "change": change, "rate": bars.text}
     drawn = {
         kind: [plot for figure in figures if (plot := plots.plot(figure, bench))]
         for kind, figures in (("decisions", _DECISIONS), ("others", _OTHERS))
     }
     beside = bench.beside
-    return environment.get_template("bench.html.j2").render(
+    return templates.get_template("bench.html.j2").render(
         bench=bench,
         beside=beside,
         groups=bars.groups(bench),

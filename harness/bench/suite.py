@@ -23,7 +23,6 @@ from harness.clusters.local.cluster import LocalCluster
 from harness.clusters.local.provider import LocalProvider
 from harness.clusters.profile import Profile
 from harness.kube import Client, Waiter
-from harness.kube.predicates import exists
 from harness.releases import Release
 
 #: How often each figure is measured in turn, and how much of it each time.
@@ -55,7 +54,7 @@ class Side:
         cluster = self.provider.start(self.directory / name, name=f"{name}-{self.name}", profile=profile)
         client = Client(cluster.kubeconfig, cluster.release)
         # No Pod is taken before the controller manager has made the account of its namespace.
-        Waiter(client).wait({"kind": "ServiceAccount", "metadata": {"name": "default"}}, exists())
+        Waiter(client).wait_account()
         return cluster, client
 
 

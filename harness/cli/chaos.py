@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fake_driver.profiles import mixed
-from harness import drivers, faults
+from harness import faults
 from harness.cli import options
 from harness.cli.command import NEGATIVE, Commands
 from harness.cli.options import Order
@@ -49,11 +49,7 @@ def _chaos(chosen: argparse.Namespace) -> int:
     started = datetime.now(UTC)
     seed = random.randrange(1 << 16) if chosen.seed is None else chosen.seed  # noqa: S311
     tell = Progress()
-    for notice in order.prepare():
-        tell(notice)
-    tell(f"programs of Kubernetes {order.release.version}")
-    order.fetch()
-    drivers.prepare(order.provider, order.driver_image, tell)
+    order.make_ready(tell)
     chaos = faults.Chaos(
         started.isoformat(timespec="seconds"), order.release.version, order.provider, order.profile.name, seed
     )

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import yaml
 
-from harness import drivers
 from harness.cli import options
 from harness.cli.command import Commands
 from harness.cli.progress import Progress
@@ -36,11 +35,7 @@ def add(commands: Commands) -> None:
 def _up(chosen: argparse.Namespace) -> int:
     order = options.read(chosen)
     tell = Progress()
-    for notice in order.prepare():
-        tell(notice)
-    tell(f"programs of Kubernetes {order.release.version}")
-    kubectl = order.fetch("kubectl")["kubectl"]
-    drivers.prepare(order.provider, order.driver_image, tell)
+    kubectl = order.make_ready(tell, "kubectl")["kubectl"]
     run = Run.create()
     try:
         tell(f"cluster with profile {order.profile.name}")

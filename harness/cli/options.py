@@ -1,9 +1,10 @@
 """Options of every command that starts clusters; they mean what those of pytest mean."""
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness import programs, releases
+from harness import drivers, programs, releases
 from harness.clusters import profile, providers
 from harness.clusters.local.cluster import PROGRAMS, LocalCluster
 from harness.clusters.pool import Pool
@@ -32,9 +33,14 @@ class Order:
         """Where a run gets such clusters."""
         return providers.pool(self.provider, run, self.release, self.components, wishes=self.wishes)
 
-    def prepare(self) -> list[str]:
-        """Have ready what all clusters of the provider share; returns what the user should know."""
-        return providers.prepare(self.provider, self.release, wishes=self.wishes)
+    def make_ready(self, tell: Callable[[str], None], *more: str) -> dict[str, programs.Program]:
+        """Have at hand what all its clusters share, the programs (as `fetch`) and the image of the driver's Pods."""
+        for notice in providers.prepare(self.provider, self.release, wishes=self.wishes):
+            tell(notice)
+        tell(f"programs of Kubernetes {self.release.version}")
+        found = self.fetch(*more)
+        drivers.prepare(self.provider, self.driver_image, tell)
+        return found
 
     def fetch(self, *more: str) -> dict[str, programs.Program]:
         """Have the programs at hand, with progress, and some that no cluster runs."""

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from harness.errors import InfrastructureError
-from harness.faults.fault import Heal, Target, fault
+from harness.faults.fault import Heal, Target, fault, meanwhile
 from harness.kube import ApiError
 from harness.kube.resources import Obj
+from harness.kube.times import api_time
 
 #: How far a clock is wrong.
 WRONG = timedelta(minutes=10)
@@ -19,8 +20,7 @@ _AGAIN = 1.0  # seconds; a kubelet writes the right time every ten, which is nev
 
 def stamp(wrong: timedelta, *, micro: bool = False) -> str:
     """The present, as a clock that is wrong by so much has it, in the API's notation (`micro`: of a MicroTime)."""
-    moment = datetime.now(UTC) + wrong
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micro else "%Y-%m-%dT%H:%M:%SZ")
+    return api_time(datetime.now(UTC) + wrong, micro=micro)
 
 
 # Longer than the 50 seconds without a sign of life after which a node counts as lost, and so is what comes after.
@@ -61,18 +61,10 @@ def _beat(target: Target, wrong: timedelta) -> None:
 
 def _again_and_again(write: Callable[[], None]) -> Heal:
     write()
-    over = threading.Event()
 
-    def go_on() -> None:
+    def go_on(over: threading.Event) -> None:
         while not over.wait(_AGAIN):
             with contextlib.suppress(ApiError, InfrastructureError):  # the kubelet was faster, or nobody is there
                 write()
 
-    thread = threading.Thread(target=go_on, name="wrong clock", daemon=True)
-    thread.start()
-
-    def heal() -> None:
-        over.set()
-        thread.join()
-
-    return heal
+    return meanwhile("wrong clock", go_on)

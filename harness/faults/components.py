@@ -7,7 +7,7 @@ from functools import partial
 
 from harness.clusters.protocol import Component, NotObservable
 from harness.clusters.signals import Signals
-from harness.faults.fault import Heal, Target, fault
+from harness.faults.fault import Heal, Target, fault, meanwhile
 
 #: A slow API server: out of every two seconds it works for a tenth of one.
 _FROZEN, _WORKS = 1.9, 0.1
@@ -64,21 +64,17 @@ def slow_apiserver(target: Target) -> Heal:
 
 
 def _in_turn(freeze: Callable[[], None], thaw: Callable[[], None]) -> Heal:
-    over = threading.Event()
-
-    def alternate() -> None:
+    def alternate(over: threading.Event) -> None:
         while not over.is_set():
             freeze()
             over.wait(_FROZEN)
             thaw()
             over.wait(_WORKS)
 
-    thread = threading.Thread(target=alternate, name="slow API server", daemon=True)
-    thread.start()
+    end = meanwhile("slow API server", alternate)
 
     def heal() -> None:
-        over.set()
-        thread.join()
+        end()
         thaw()  # also where the last turn ended with an error
 
     return heal

@@ -1,5 +1,6 @@
 """What a named fault is, and the list of them."""
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -60,6 +61,19 @@ def fault(
         return inject
 
     return declare
+
+
+def meanwhile(what: str, work: Callable[[threading.Event], None]) -> Heal:
+    """Work in the background until its event is set; healing sets it, and returns when the work has ended."""
+    over = threading.Event()
+    thread = threading.Thread(target=work, args=(over,), name=what, daemon=True)
+    thread.start()
+
+    def heal() -> None:
+        over.set()
+        thread.join()
+
+    return heal
 
 
 def named(names: Iterable[str], faults: Mapping[str, Fault]) -> list[Fault]:

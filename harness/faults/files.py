@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from harness import pages
 from harness.errors import InfrastructureError
 from harness.faults.invariants import INVARIANTS
 from harness.faults.model import UNSOUND, Chaos
@@ -29,14 +28,8 @@ def write(chaos: Chaos, directory: Path) -> Path:
 
 def render(chaos: Chaos) -> str:
     """One self-contained page."""
-    environment = Environment(
-        loader=PackageLoader("harness.faults"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = pages.environment("harness.faults")
     slowest = max([outcome.bound for outcome in chaos.outcomes], default=1.0)
-    return environment.get_template("chaos.html.j2").render(
+    return templates.get_template("chaos.html.j2").render(
         chaos=chaos, invariants=INVARIANTS, slowest=slowest, unsound=UNSOUND, evidence=EVIDENCE
     )

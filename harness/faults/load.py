@@ -51,7 +51,7 @@ class Load:
         for name, request in workloads.REQUESTS.items():
             self._client.create(claim_template(name, request))
         self._client.create(claim("shared", workloads.REQUESTS["own"]))
-        self._await_account()
+        self._waiter.wait_account()
         for each in workloads.deployments(self._cluster.image):
             self._client.create(each)
         self._waiter.poll(self.missing, lambda lacks: not lacks, "the load runs", _START)
@@ -171,10 +171,6 @@ class Load:
                 lacks.append(f"Deployment {name}: {len(well)} Pods of {replicas} are ready, {len(own)} exist")
         passing = [pod for pod in pods if pod["metadata"].get("labels", {}).get("app") not in workloads.REPLICAS]
         return [*lacks, *(f"Pod {pod['metadata']['name']} is still there" for pod in passing)]
-
-    def _await_account(self) -> None:
-        account = {"kind": "ServiceAccount", "metadata": {"name": "default", "namespace": workloads.NAMESPACE}}
-        self._waiter.wait(account, exists())
 
 
 def _repels(node: Obj) -> bool:

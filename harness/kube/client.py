@@ -166,19 +166,20 @@ class Client:
             options["gracePeriodSeconds"] = grace_period_seconds
         if uid:
             options["preconditions"] = {"uid": uid}
-        try:
-            self.raw("DELETE", self._path_of(target, name, namespace), body=options)
-        except ApiError as error:
-            if not (missing_ok and error.not_found):
-                raise
+        self._delete(self._path_of(target, name, namespace), options, missing_ok)
 
-    def delete_collection(self, kind: str, namespace: str | None = None, *, label_selector: str | None = None) -> None:
-        """Ask for the deletion of all objects that the selector matches (Pods: without grace)."""
+    def delete_collection(
+        self, kind: str, namespace: str | None = None, *, label_selector: str | None = None, missing_ok: bool = False
+    ) -> None:
+        """Ask for the deletion of all objects that the selector matches (Pods: without grace).
+
+        `missing_ok`: also where the server does not have the kind.
+        """
         options: Obj = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
         if kind == "Pod":
             options["gracePeriodSeconds"] = 0
         query: Query = {"labelSelector": label_selector}
-        self.raw("DELETE", self.collection(kind, namespace), query, options)
+        self._delete(self.collection(kind, namespace), options, missing_ok, query)
 
     def watch(
         self, kind: str, namespace: str | None = None, *, resource_version: str, timeout: float,
@@ -257,6 +258,13 @@ class Client:
         row: Resource = resource(body["kind"])
         path = row.path(body["apiVersion"], body["metadata"].get("namespace"), name)
         return f"{path}/{subresource}" if subresource else path
+
+    def _delete(self, path: str, options: Obj, missing_ok: bool, query: Query | None = None) -> None:
+        try:
+            self.raw("DELETE", path, query, options)
+        except ApiError as error:
+            if not (missing_ok and error.not_found):
+                raise
 
     def _object(self, answer: Any, dry_run: bool = False, read: bool = False) -> Obj:
         assert isinstance(answer, dict), f"the API server sent no object but {answer!r}"

@@ -78,6 +78,11 @@ class Waiter:
         """Return when the object does not exist any more. Raises WaitTimeout."""
         self.wait(obj, predicates.gone(), timeout)
 
+    def wait_account(self, timeout: float = 30) -> None:
+        """Return when the client's namespace has the account of its Pods: before, none is taken. Raises WaitTimeout."""
+        account = {"kind": "ServiceAccount", "metadata": {"name": "default", "namespace": self.client.namespace}}
+        self.wait(account, predicates.exists(), timeout)
+
     def wait_any(
         self, kind: str, predicate: Predicate[Sequence[Obj]], timeout: float = 30, *, namespace: str | None = None,
         label_selector: str | None = None, field_selector: str | None = None,
@@ -105,6 +110,12 @@ class Waiter:
                 self._observed(describe_event(found), obj, start)
                 return found
         raise self._timeout(reference(obj), wanted, start, describe(self._find(obj)), obj)
+
+    def wait_reasons(self, obj: Obj, *reasons: str, timeout: float = 30) -> list[str]:
+        """The reasons of the Events about the object once one of these is among them. Raises WaitTimeout."""
+        wanted = Predicate[Obj](f"reason {' or '.join(reasons)}", lambda found: found.get("reason") in reasons)
+        events = self.wait_any("Event", predicates.any_of(wanted), timeout, field_selector=event_selector(obj))
+        return [str(found.get("reason")) for found in events]
 
     def poll(
         self, read: Callable[[], Value], done: Callable[[Value], bool], what: str, timeout: float = 30,

@@ -12,10 +12,10 @@ from harness.clusters.protocol import BareNode, Cluster, NotObservable
 from harness.drivers import Driver, DriverHost, Observed
 from harness.evidence import Lack, Recorder, Sightings, name_of
 from harness.explain import Explainer
-from harness.kube import ApiError, Client, Waiter, builders, metrics
+from harness.kube import Client, Waiter, builders, metrics
 from harness.kube.barrier import Barrier
 from harness.kube.builders import DEFAULT_IMAGE
-from harness.kube.predicates import Predicate, exists
+from harness.kube.predicates import Predicate
 from harness.kube.resources import resource
 from harness.plugin import axis
 from harness.plugin.observer import ExplainingObserver
@@ -183,8 +183,7 @@ class Scenario:
         Right after a restart of the API server the controller that makes it needs some seconds to find back.
         """
         if not self._has_account:
-            account = {"kind": "ServiceAccount", "metadata": {"name": "default", "namespace": self.namespace}}
-            Waiter(self.client, time_factor=self._time_factor).wait(account, exists(), TIMEOUT)
+            Waiter(self.client, time_factor=self._time_factor).wait_account(TIMEOUT)
             self._has_account = True
 
     def _at_home(self, spec: Object) -> None:
@@ -290,8 +289,8 @@ class Scenario:
             return
         for kind in OWNERS:
             if kind in self._kinds:
-                self._remove_all(kind)
-        self._remove_all("Pod")
+                self.client.delete_collection(kind, missing_ok=True)
+        self.client.delete_collection("Pod")
         Waiter(self.client, time_factor=self._time_factor).wait_any("Pod", none_left(), 60)
 
     def _remove_others(self) -> None:
@@ -304,14 +303,8 @@ class Scenario:
             self.client.delete("Namespace", self.namespace, missing_ok=True)
             return
         for kind in sorted(self._kinds - {*OWNERS, "Pod"}):
-            self._remove_all(kind)
-
-    def _remove_all(self, kind: str) -> None:
-        try:
-            self.client.delete_collection(kind)
-        except ApiError as error:
-            if not error.not_found:  # a scenario may have left its own API server without the kind
-                raise
+            # A scenario may have left its own API server without the kind.
+            self.client.delete_collection(kind, missing_ok=True)
 
 
 def none_left() -> Predicate[Sequence[Object]]:

@@ -7,10 +7,9 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from harness import releases
+from harness import pages, releases
 from harness.report import held, latency, summary
 from harness.report.catalogue import GROUPS
 from harness.report.diff import Change, between
@@ -179,15 +178,9 @@ class _Page:
 
 def render(report: Report, directory: Path) -> str:
     """The page; it links to the evidence that is in `directory`, where it is going to be."""
-    environment = Environment(
-        loader=PackageLoader("harness.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"slug": _slug, "duration": summary.duration, "origin": summary.source, "words": _words}
-    return environment.get_template("index.html.j2").render(page=_Page(report, directory))
+    templates = pages.environment("harness.report")
+    templates.filters |= {"slug": _slug, "duration": summary.duration, "origin": summary.source, "words": _words}
+    return templates.get_template("index.html.j2").render(page=_Page(report, directory))
 
 
 def _slug(text: str) -> str:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
+from harness import pages
 from harness.timeline.model import Lane, Moment, Source, Span, State, Timeline
 
 #: Geometry, in the picture's own units.
@@ -126,13 +127,7 @@ def duration(amount: float, step: float = 0.0) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("harness.timeline"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    return pages.environment("harness.timeline")
 
 
 def _render(timeline: Timeline, *, standalone: bool) -> str:

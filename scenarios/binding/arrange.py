@@ -8,13 +8,10 @@ from fake_driver.inventory import Pool
 from fake_driver.profiles import fabric
 from harness.drivers import Driver
 from harness.kube.builders import claim, pod, request
-from harness.kube.client import event_selector
 from harness.kube.events import Moment, first_sent
 from harness.kube.predicates import (
-    Predicate,
     allocated,
     allocation_results,
-    any_of,
     reserved_for,
     scheduled,
     unscheduled,
@@ -72,16 +69,9 @@ def unlike_pair() -> Pool:
 
 def held_back(scenario: Scenario, made: Consumer) -> Consumer:
     """The scheduler says that the Pod waits, before it binds it; the claim is allocated and reserved by then."""
-    reasons = first_reasons(scenario, made.pod, PENDING, BOUND)
+    reasons = scenario.waiter.wait_reasons(made.pod, PENDING, BOUND)
     assert PENDING in reasons, f"the Pod was not held back for conditions: events {reasons}"
     return Consumer(scenario.get(made.pod), scenario.wait(made.claim, allocated() & reserved_for(made.pod)))
-
-
-def first_reasons(scenario: Scenario, of: Object, *reasons: str) -> list[str]:
-    """The reasons of the events about an object once one of these is among them."""
-    wanted = any_of(Predicate(f"reason {' or '.join(reasons)}", lambda found: found.get("reason") in reasons))
-    events = scenario.waiter.wait_any("Event", wanted, field_selector=event_selector(of))
-    return [str(found.get("reason")) for found in events]
 
 
 def report(driver: Driver, made: Consumer, statuses: Mapping[str, str], **text: str) -> None:

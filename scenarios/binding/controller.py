@@ -9,6 +9,7 @@ from harness.kube.builders import cluster_role, cluster_role_binding
 from harness.kube.builders.cluster import rule
 from harness.kube.predicates import allocation_results
 from harness.kube.rights import may
+from harness.kube.times import api_time
 from harness.plugin.scenario import Object, Scenario
 
 #: The gate of the rights to single drivers, and since when they are asked for.
@@ -19,7 +20,7 @@ _GROUP = "resource.k8s.io"
 
 def written(type: str, **fields: Any) -> Object:
     """A condition with all five fields, True where `fields` say nothing else."""
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = api_time(datetime.now(UTC))
     usual = {"status": "True", "reason": "Seen", "message": "in its slot", "lastTransitionTime": now}
     return {"type": type, **usual, **fields}
 

@@ -13,7 +13,6 @@ from scenarios.binding.arrange import (
     PENDING,
     Consumer,
     consumer,
-    first_reasons,
     held_back,
     report,
     still_waits,
@@ -89,7 +88,7 @@ def test_scheduler_goes_on_waiting_for_a_deleted_pod_and_keeps_its_device(
     assert "devices" not in now["status"]
     # but the scheduler does not give it away before the limit of the wait,
     outsider = consumer(scenario, driver, "outsider")
-    assert GIVEN_UP in first_reasons(scenario, outsider.pod, PENDING, GIVEN_UP)
+    assert GIVEN_UP in scenario.waiter.wait_reasons(outsider.pod, PENDING, GIVEN_UP)
     scenario.wait_event(held.pod, GIVEN_UP, TIMED_OUT, timeout=ONE_POLL)
     # and when it does at last, nobody is told: it takes a later Pod, or something else that happens, to find out.
     latecomer = consumer(scenario, driver, "latecomer")

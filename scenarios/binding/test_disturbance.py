@@ -26,7 +26,6 @@ from scenarios.binding.arrange import (
     PENDING,
     Consumer,
     conditions,
-    first_reasons,
     report,
     still_waits,
     waiting,
@@ -190,4 +189,4 @@ def test_withdrawn_device_is_allocated_until_a_failure(scenario: Scenario, diffe
     scenario.wait_event(bad.pod, GIVEN_UP, NO_DEVICE, timeout=ONE_POLL)
     now = scenario.wait(bad.claim, unallocated() & unreserved())
     assert "devices" not in now["status"]
-    assert first_reasons(scenario, bad.pod, PENDING).count(PENDING) == 1, "it began to wait again"
+    assert scenario.waiter.wait_reasons(bad.pod, PENDING).count(PENDING) == 1, "it began to wait again"

@@ -8,7 +8,7 @@ from fake_driver.profiles import fabric
 from harness.kube.predicates import unallocated, unreserved, unschedulable, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.binding.arrange import ONE_POLL, PENDING, consumer, first_reasons, held_back, waiting
+from scenarios.binding.arrange import ONE_POLL, PENDING, consumer, held_back, waiting
 from scenarios.binding.scheduler import second_scheduler
 from scenarios.binding.test_failure import GIVEN_UP
 from scenarios.binding.test_timeout import TIMED_OUT
@@ -47,7 +47,7 @@ def test_device_stays_taken_within_one_scheduler(scenario: Scenario) -> None:
     scenario.barrier.scheduler_saw_claims()
 
     outsider = consumer(scenario, driver, "outsider")
-    assert GIVEN_UP in first_reasons(scenario, outsider.pod, PENDING, GIVEN_UP)
+    assert GIVEN_UP in scenario.waiter.wait_reasons(outsider.pod, PENDING, GIVEN_UP)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from fake_driver.inventory import Taint
 from harness.drivers import Driver
 from harness.kube.builders import STUBBORN, claim, device_toleration, pod, request
 from harness.kube.predicates import Predicate, allocated_devices, running, terminating
+from harness.kube.times import api_time
 from harness.plugin.scenario import Object, Scenario
 from scenarios.taint.outcomes import EVICTED
 
@@ -50,7 +51,7 @@ def taint(
     scenario: Scenario, driver: Driver, *devices: str, effect: str = "NoExecute", added: float | None = None
 ) -> float:
     """Have the driver taint devices; returns when the write was acknowledged, in seconds since the epoch."""
-    when = datetime.fromtimestamp(added, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if added is not None else None
+    when = api_time(datetime.fromtimestamp(added, UTC)) if added is not None else None
     for device in devices:
         driver.control.update_device(scenario.node, device, taints=[Taint(UNHEALTHY, effect, time_added=when)])
     scenario.note(f"{effect} taint on {', '.join(devices)}")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fake_driver.inventory import Pool, Taint
 from harness.drivers import Driver
 from harness.kube.builders import claim, pod, request
+from harness.kube.times import api_time
 from harness.plugin.scenario import Object, Scenario
 
 #: No new work for the device.
@@ -21,7 +22,7 @@ HOUR = 3600
 
 def lost_since(moment: float) -> Taint:
     """The taint LOST of that time, in seconds since the epoch; the API keeps whole seconds."""
-    return replace(LOST, time_added=datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    return replace(LOST, time_added=api_time(datetime.fromtimestamp(moment, UTC)))
 
 
 class Consumer(NamedTuple):

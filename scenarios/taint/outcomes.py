@@ -1,11 +1,8 @@
 """What becomes of a Pod that has, or wants, a device with taints."""
 
-from harness.kube.client import event_selector
 from harness.kube.predicates import (
     allocated_devices,
-    any_of,
     condition,
-    event,
     gone,
     running,
     scheduled,
@@ -35,9 +32,8 @@ def is_placed(scenario: Scenario, new: Object) -> None:
 
 def was_placed(scenario: Scenario, new: Object) -> None:
     """The scheduler's first word of the Pod is that it has placed it; the Pod may be gone again by now."""
-    word = event("Scheduled") | event("FailedScheduling")
-    said = scenario.waiter.wait_any("Event", any_of(word), field_selector=event_selector(new))
-    assert any(map(event("Scheduled"), said)), "the Pod was kept off"
+    said = scenario.waiter.wait_reasons(new, "Scheduled", "FailedScheduling")
+    assert "Scheduled" in said, "the Pod was kept off"
 
 
 def kept_off(scenario: Scenario, waiter: Object) -> None:

@@ -8,6 +8,7 @@ import pytest
 from harness.kube.builders import device_taint
 from harness.kube.predicates import gone
 from harness.kube.refusals import refusal
+from harness.kube.times import api_time
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.taint.rules import create_rule, example, new_rule, parse_time
@@ -72,7 +73,7 @@ def test_taint_is_read_back_as_written(
 @pytest.mark.feature("DeviceTaint.effect.None")
 def test_time_of_the_taint_is_kept_unless_the_effect_changes(scenario: Scenario, difference: Difference) -> None:
     rule = new_rule(scenario, "None", driver=f"{scenario.namespace}.example.com")
-    given = (datetime.now(UTC) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    given = api_time(datetime.now(UTC) - timedelta(hours=1))
     rule["spec"]["taint"]["timeAdded"] = given
     stored = scenario.create(rule)
     assert stored["spec"]["taint"]["timeAdded"] == given
