@@ -21,6 +21,9 @@ from scenarios.taint.arrange import LOST, Consumer, tainted
 #: How every message of a rule without effect ends.
 FINAL = "This information will not be updated again. Recreate the DeviceTaintRule to trigger an update."
 
+#: The feature of a release whose API server gives a rule's taint a new time when a client changes the effect only.
+RENEWS_TIME = "DeviceTaintRule.timeAdded-follows-effect"
+
 
 def new_rule(
     scenario: Scenario, effect: Effect, *, driver: str | None = None, pool: str | None = None, device: str | None = None

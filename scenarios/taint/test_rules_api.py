@@ -11,7 +11,7 @@ from harness.kube.refusals import refusal
 from harness.kube.times import api_time
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.taint.rules import create_rule, example, new_rule, parse_time
+from scenarios.taint.rules import RENEWS_TIME, create_rule, example, new_rule, parse_time
 
 PLURAL = "devicetaintrules"
 
@@ -86,7 +86,13 @@ def test_time_of_the_taint_is_kept_unless_the_effect_changes(scenario: Scenario,
 
 
 @pytest.mark.control("TR-04")
-@pytest.mark.parametrize("own", [False, True], ids=["by-the-api-server", "by-the-client"])
+@pytest.mark.parametrize(
+    "own",
+    [
+        pytest.param(False, marks=pytest.mark.feature(RENEWS_TIME), id="by-the-api-server"),
+        pytest.param(True, id="by-the-client"),
+    ],
+)
 @pytest.mark.feature("DeviceTaint.effect.None")
 def test_change_of_the_effect_renews_the_time_unless_the_client_sets_it(scenario: Scenario, own: bool) -> None:
     rule = new_rule(scenario, "None", driver=f"{scenario.namespace}.example.com")

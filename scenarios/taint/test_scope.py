@@ -6,19 +6,11 @@ from fake_driver.inventory import Pool
 from fake_driver.profiles import gpus
 from harness.clusters.protocol import BareNode
 from harness.drivers import Driver
-from harness.kube.builders import claim, device_toleration, gang, pod, pod_group, request
-from harness.kube.predicates import (
-    all_of,
-    allocated_devices,
-    count_of,
-    group_condition,
-    group_unschedulable,
-    initially_scheduled,
-    scheduled,
-    unschedulable,
-)
+from harness.kube.builders import claim, device_toleration, gang, pod_group, request
+from harness.kube.predicates import allocated_devices, scheduled, unschedulable
 from harness.plugin.outcome import Difference
-from harness.plugin.scenario import Object, Scenario
+from harness.plugin.scenario import Scenario
+from scenarios.gang.arrange import Gang, member, none_placed, placed
 from scenarios.taint.arrange import BROKEN, consumer, tainted
 from scenarios.taint.outcomes import device_of, kept_off
 from scenarios.taint.seen import slices_seen
@@ -74,15 +66,12 @@ def test_all_gpus_but_the_tainted_one_are_given_out(scenario: Scenario, differen
     kept_off(scenario, consumer(scenario, driver, "one-too-many").pod)
 
 
-def gang_of(scenario: Scenario, driver: Driver, minimum: int) -> tuple[Object, list[Object]]:
+def gang_of(scenario: Scenario, driver: Driver, minimum: int) -> Gang:
     """A group of as many Pods as there are GPUs, each wanting one, with that minCount."""
     group = scenario.create(pod_group("training", gang(minimum)))
     claims = [scenario.create(claim(f"gpu-{i}", request(driver.device_class))) for i in range(GPUS)]
-    members = [
-        scenario.create(pod(f"worker-{index}", claims={"gpu": own}, pod_group=group, labels={"app": "training"}))
-        for index, own in enumerate(claims)
-    ]
-    return group, members
+    pods = [member(scenario, "training", i, group=group, claims={"gpu": own}) for i, own in enumerate(claims)]
+    return Gang(group, pods)
 
 
 @pytest.mark.statement("TA-03")
@@ -92,11 +81,9 @@ def test_taint_chooses_the_gpus_and_the_gang_how_many_pods_go_up(scenario: Scena
     driver = driver_on_bare_node(scenario, tainted(gpus(GPUS), "gpu-3", *taints))
     slices_seen(scenario)
 
-    group, members = gang_of(scenario, driver, minimum=GPUS)
+    training = gang_of(scenario, driver, minimum=GPUS)
 
-    judged = scenario.wait(group, group_condition())
-    assert group_unschedulable()(judged)
-    assert not any(scheduled()(scenario.get(member)) for member in members)
+    none_placed(scenario, training, could=GPUS - 1, of=GPUS)
 
 
 @pytest.mark.statement("TA-03")
@@ -106,11 +93,8 @@ def test_gang_that_needs_one_less_goes_up_without_the_tainted_gpu(scenario: Scen
     driver = driver_on_bare_node(scenario, tainted(gpus(GPUS), "gpu-3", BROKEN))
     slices_seen(scenario)
 
-    group, _ = gang_of(scenario, driver, minimum)
+    placed(scenario, gang_of(scenario, driver, minimum), GPUS - 1)
 
-    # A first cycle may come before the scheduler has seen every claim; the group is tried again when it has.
-    scenario.wait(group, initially_scheduled(), timeout=20)
-    scenario.waiter.wait_any("Pod", count_of(scheduled(), GPUS - 1), label_selector="app=training")
     claims, _ = scenario.client.list("ResourceClaim")
     given = {gpu.device for each in claims for gpu in allocated_devices(each) if gpu.driver == driver.name}
     assert given == {f"gpu-{index}" for index in range(GPUS) if index != 3}
@@ -120,9 +104,8 @@ def test_gang_that_needs_one_less_goes_up_without_the_tainted_gpu(scenario: Scen
 @pytest.mark.needs("bare-nodes")
 def test_whole_gang_goes_up_when_no_gpu_is_tainted(scenario: Scenario) -> None:
     driver = driver_on_bare_node(scenario, gpus(GPUS))
-    gang_of(scenario, driver, minimum=GPUS)
 
-    scenario.waiter.wait_any("Pod", all_of(scheduled(), GPUS), label_selector="app=training")
+    placed(scenario, gang_of(scenario, driver, minimum=GPUS))
 
 
 @pytest.mark.statement("TA-04")

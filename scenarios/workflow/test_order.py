@@ -11,6 +11,9 @@ from harness.kube.predicates import AllocatedDevice, allocated, allocated_device
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
 
+#: The feature of a release whose scheduler looks through pools and slices in the order of their names.
+BY_NAME = "scheduler.slices-in-lexical-order"
+
 
 def take_one(scenario: Scenario, device_class: str, name: str, selectors: Sequence[str] = ()) -> AllocatedDevice:
     """The device that a new Pod's claim for a single device is given."""
@@ -47,6 +50,7 @@ def test_next_matching_device_is_taken_when_the_first_is_excluded(scenario: Scen
 
 
 @pytest.mark.statement("WF-17")
+@pytest.mark.feature(BY_NAME)
 def test_pools_are_taken_in_the_order_of_their_names(scenario: Scenario, difference: Difference) -> None:
     first, second = "a-pool", "b-pool"
     if difference("the pool that was published later sorts after the other"):
@@ -58,6 +62,7 @@ def test_pools_are_taken_in_the_order_of_their_names(scenario: Scenario, differe
 
 
 @pytest.mark.control("WF-17")
+@pytest.mark.feature(BY_NAME)
 def test_other_pool_is_taken_when_its_name_sorts_first(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1, name="b-pool", node=scenario.node), plugin=False)
     driver.control.set_pools([*driver.control.pools, gpus(1, name="c-pool", node=scenario.node)])
@@ -66,6 +71,7 @@ def test_other_pool_is_taken_when_its_name_sorts_first(scenario: Scenario) -> No
 
 
 @pytest.mark.statement("WF-18")
+@pytest.mark.feature(BY_NAME)
 def test_slices_of_a_pool_are_taken_in_the_order_of_their_names(scenario: Scenario, difference: Difference) -> None:
     names = [f"{scenario.namespace}-s-2", f"{scenario.namespace}-s-1"]  # gpu-0 is in s-2, which is created first
     if difference("the names of the slices are swapped"):
@@ -76,6 +82,7 @@ def test_slices_of_a_pool_are_taken_in_the_order_of_their_names(scenario: Scenar
 
 
 @pytest.mark.control("WF-18")
+@pytest.mark.feature(BY_NAME)
 def test_device_of_the_other_slice_is_taken_when_the_names_are_swapped(scenario: Scenario) -> None:
     names = [f"{scenario.namespace}-s-1", f"{scenario.namespace}-s-2"]
     driver = scenario.driver(gpus_in_slices(scenario.node, names), plugin=False)
@@ -84,6 +91,7 @@ def test_device_of_the_other_slice_is_taken_when_the_names_are_swapped(scenario:
 
 
 @pytest.mark.statement("WF-19")
+@pytest.mark.feature(BY_NAME)
 def test_preferred_pool_is_used_up_before_the_spare_one(scenario: Scenario, difference: Difference) -> None:
     preferred, spare = "00-preferred", "99-spare"
     if difference("the names of the pools are swapped"):
@@ -98,6 +106,7 @@ def test_preferred_pool_is_used_up_before_the_spare_one(scenario: Scenario, diff
 
 
 @pytest.mark.control("WF-19")
+@pytest.mark.feature(BY_NAME)
 def test_use_order_is_swapped_with_the_names_of_the_pools(scenario: Scenario) -> None:
     driver = scenario.driver(
         gpus(2, name="99-was-preferred", node=scenario.node),
