@@ -30,11 +30,21 @@ INITIALIZED, OVERHEATED = "DeviceInitialized", "DeviceOverheated"
 #: How many waits of a scheduler profile for a driver's devices are over, by their outcome.
 DURATION = "scheduler_dra_bindingconditions_wait_duration_seconds_count"
 
+#: What every release says of a wait that a device's failure ended.
+BINDING_FAILED = "binding failed: "
+
 #: Seconds between two looks of the scheduler at the conditions.
 POLL = 5.0
 
 #: Seconds in which a wait that can end has ended: a poll, and what a slow machine takes.
 ONE_POLL = 3 * POLL
+
+
+def assert_counted(scenario: Scenario, driver: Driver, metric: str, count: int, **labels: str) -> None:
+    """The scheduler's own count for its profile of the scenario, where its release counts binding conditions."""
+    if scenario.release.has("scheduler_dra_bindingconditions"):
+        found = scenario.scheduler_metric(metric, driver=driver.name, **labels)
+        assert found == count, f"{metric} {labels} is {found}, not {count}"
 
 
 class Consumer(NamedTuple):

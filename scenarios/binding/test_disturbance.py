@@ -20,6 +20,7 @@ from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import (
     ATTACHED,
+    BINDING_FAILED,
     BOUND,
     FAILED,
     ONE_POLL,
@@ -33,7 +34,6 @@ from scenarios.binding.arrange import (
 from scenarios.binding.test_failure import GIVEN_UP, later_allocation
 
 NO_DEVICE = "cannot allocate all claims"
-FAILURE = "device binding failed"
 
 kubelet = pytest.mark.needs("kubelet")
 bare_nodes = pytest.mark.needs("bare-nodes")
@@ -69,6 +69,7 @@ def rivals(scenario: Scenario, node: str, importance: int) -> tuple[Consumer, Ob
 
 
 @bare_nodes
+@pytest.mark.feature("scheduler.calls-off-waiting-pods")
 @pytest.mark.statement("XD-51")
 def test_more_important_pod_calls_the_wait_off(scenario: Scenario, difference: Difference) -> None:
     (node,) = rack(scenario, 1)
@@ -86,6 +87,7 @@ def test_more_important_pod_calls_the_wait_off(scenario: Scenario, difference: D
 
 
 @bare_nodes
+@pytest.mark.feature("scheduler.calls-off-waiting-pods")
 @pytest.mark.control("XD-51")
 def test_pod_that_is_not_more_important_stays_out(scenario: Scenario) -> None:
     (node,) = rack(scenario, 1)
@@ -114,7 +116,7 @@ def test_deleted_claim_stays_for_the_wait_and_goes_with_a_failure(scenario: Scen
 
     scenario.wait(good.pod, scheduled(scenario.node), timeout=ONE_POLL)
     assert terminating()(scenario.get(good.claim)), "the claim is not being deleted"
-    scenario.wait_event(bad.pod, GIVEN_UP, FAILURE, timeout=ONE_POLL)
+    scenario.wait_event(bad.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
     scenario.waiter.wait_gone(bad.claim)
     assert unscheduled()(scenario.get(bad.pod))
 
@@ -164,7 +166,7 @@ def test_claim_device_and_node_that_stay_are_brought_together_again(scenario: Sc
 
     report(driver, held, {FAILED: "True"})
 
-    scenario.wait_event(held.pod, GIVEN_UP, FAILURE, timeout=ONE_POLL)
+    scenario.wait_event(held.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
     again = scenario.wait(held.claim, later_allocation(held.claim))
     assert chosen_node(again["status"]["allocation"]) == chosen
     assert allocated_devices(again) == allocated_devices(held.claim)
@@ -185,7 +187,7 @@ def test_withdrawn_device_is_allocated_until_a_failure(scenario: Scenario, diffe
     report(driver, bad, {FAILED: "True"})
 
     scenario.wait(good.pod, scheduled(scenario.node), timeout=ONE_POLL)
-    scenario.wait_event(bad.pod, GIVEN_UP, FAILURE, timeout=ONE_POLL)
+    scenario.wait_event(bad.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
     scenario.wait_event(bad.pod, GIVEN_UP, NO_DEVICE, timeout=ONE_POLL)
     now = scenario.wait(bad.claim, unallocated() & unreserved())
     assert "devices" not in now["status"]

@@ -10,10 +10,12 @@ from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import (
     ATTACHED,
+    BINDING_FAILED,
     DURATION,
     FAILED,
     ONE_POLL,
     OVERHEATED,
+    assert_counted,
     conditions,
     report,
     report_each,
@@ -47,11 +49,11 @@ def test_true_failure_condition_ends_the_attempt_whether_or_not_another_device_i
     report(driver, held, {FAILED: status}, reason="NoPower", message="the switch is dark")
     report_each(other_driver, half, {ATTACHED: "True"}, {OVERHEATED: status})
 
-    told = scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    told = scenario.wait_event(held.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
     assert 'reason=NoPower, message="the switch is dark"' in told["message"]
     assert unscheduled()(scenario.get(held.pod))
-    assert scenario.scheduler_metric(DURATION, driver=driver.name, status="failure") == 1
-    told = scenario.wait_event(half.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    assert_counted(scenario, driver, DURATION, 1, status="failure")
+    told = scenario.wait_event(half.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
     assert 'message="gpu-1"' in told["message"], told["message"]
     # Nothing is left of the one that was ready: both are to be attached anew.
     again = scenario.wait(half.claim, later_allocation(half.claim))
@@ -92,7 +94,7 @@ def test_one_of_two_failure_conditions_sends_the_pod_to_another_device(
     status = "False" if difference("no failure condition is True") else "True"
     report(driver, held, {FAILED: "False", OVERHEATED: status})
 
-    scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    scenario.wait_event(held.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
     again = scenario.wait(held.claim, later_allocation(held.claim))
     assert [found.device for found in allocated_devices(again)] == ["gpu-1"]
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
@@ -110,7 +112,7 @@ def test_the_same_device_is_taken_again_when_nothing_speaks_against_it(
     driver.control.attach(never() if difference("the attaching does not fail") else fail("once"))
     held = waiting(scenario, driver)
 
-    scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    scenario.wait_event(held.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
     # Before the claim is allocated again the Pod is in its backoff, for a second at least.
     driver.control.attach(succeed())
 
@@ -139,4 +141,4 @@ def test_failure_of_a_later_device_stays_unseen_while_an_earlier_one_is_not_read
     still_waits(scenario, held)
 
     driver.control.report(held.claim, *earlier, {ATTACHED: "True"})
-    scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    scenario.wait_event(held.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)

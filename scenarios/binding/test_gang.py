@@ -8,7 +8,7 @@ from harness.kube.builders import claim, gang, pod, pod_group, request
 from harness.kube.predicates import scheduled, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.binding.arrange import ATTACHED, FAILED, ONE_POLL, Consumer, held_back, report
+from scenarios.binding.arrange import ATTACHED, BINDING_FAILED, FAILED, ONE_POLL, Consumer, held_back, report
 from scenarios.binding.test_failure import GIVEN_UP, later_allocation
 from scenarios.gang.arrange import says_placed, still_says_placed
 
@@ -35,7 +35,7 @@ def test_member_whose_device_fails_is_tried_again_alone(scenario: Scenario, diff
 
     report(driver, two, {FAILED: "False" if difference("no device fails") else "True"})
 
-    scenario.wait_event(two.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    scenario.wait_event(two.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
     again = scenario.wait(two.claim, later_allocation(two.claim))
     # The other one has not been called off, and is bound without it.
     assert scenario.get(one.claim)["status"] == one.claim["status"]

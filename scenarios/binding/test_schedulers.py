@@ -38,6 +38,7 @@ def test_device_is_taken_for_the_other_scheduler_as_the_api_says(
 
 
 @pytest.mark.control("XD-50")
+@pytest.mark.feature("scheduler.keeps-device-of-deleted-waiting-pod")
 def test_device_stays_taken_within_one_scheduler(scenario: Scenario) -> None:
     driver = scenario.driver(fabric(1), plugin=False)
     held = waiting(scenario, driver)

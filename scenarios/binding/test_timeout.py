@@ -14,6 +14,7 @@ from scenarios.binding.arrange import (
     PENDING,
     POLL,
     Consumer,
+    assert_counted,
     conditions,
     report,
     still_waits,
@@ -51,7 +52,7 @@ def test_after_the_limit_the_claim_is_cleared_and_the_pod_tried_again(
     report(driver, Consumer(held.pod, again), {ATTACHED: "True"})
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
     assert [found["type"] for found in conditions(scenario.get(held.claim))] == [ATTACHED]
-    assert scenario.scheduler_metric(DURATION, driver=driver.name, status="timeout") == 1
+    assert_counted(scenario, driver, DURATION, 1, status="timeout")
 
     scenario.wait_event(held.pod, GIVEN_UP, TIMED_OUT)
     scenario.wait_event(held.pod, GIVEN_UP, "deallocation of ResourceClaim completed")

@@ -18,6 +18,7 @@ from scenarios.binding.arrange import (
     ONE_POLL,
     PENDING,
     Consumer,
+    assert_counted,
     conditions,
     consumer,
     held_back,
@@ -74,12 +75,12 @@ def test_scheduler_waits_in_prebind_and_goes_on_with_other_pods(scenario: Scenar
     other = scenario.create(pod("other", scheduler_name=scenario.scheduler_name))
     scenario.wait(other, scheduled())
     assert unscheduled()(scenario.get(held.pod)), "the wait was over before another Pod was placed"
-    assert scenario.scheduler_metric(DURATION, driver=driver.name) == 0
+    assert_counted(scenario, driver, DURATION, 0)
 
     report(driver, held, {ATTACHED: "True"})
     scenario.wait(held.pod, scheduled(scenario.node), timeout=ONE_POLL)
-    assert scenario.scheduler_metric(DURATION, driver=driver.name, status="success") == 1
-    assert scenario.scheduler_metric(ALLOCATIONS, driver=driver.name, status="success") == 1
+    assert_counted(scenario, driver, DURATION, 1, status="success")
+    assert_counted(scenario, driver, ALLOCATIONS, 1, status="success")
 
 
 @pytest.mark.control("BC-02")
@@ -92,7 +93,7 @@ def test_no_wait_is_told_of_without_conditions(scenario: Scenario) -> None:
     scenario.wait_event(bound.pod, BOUND)
     # Both events come from one recorder, in order.
     assert PENDING not in {found.get("reason") for found in scenario.client.events(bound.pod)}
-    assert scenario.scheduler_metric(DURATION, driver=driver.name) == 0
+    assert_counted(scenario, driver, DURATION, 0)
 
 
 def pod_with_two_claims(scenario: Scenario, device_class: str) -> tuple[Consumer, Consumer]:

@@ -7,7 +7,7 @@ from fake_driver.profiles import fabric
 from harness.explain import render
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.binding.arrange import FAILED, ONE_POLL, report, waiting
+from scenarios.binding.arrange import BINDING_FAILED, FAILED, ONE_POLL, report, waiting
 from scenarios.binding.test_failure import GIVEN_UP
 from scenarios.explain.asked import OTHER, Case, check, explanation, healthy, name_of
 
@@ -41,7 +41,7 @@ def test_that_and_why_binding_has_failed(scenario: Scenario, difference: Differe
     driver = scenario.driver(fabric(1), plugin=False)
     held = waiting(scenario, driver)
     report(driver, held, {FAILED: "True"}, reason="NoPower", message="the switch is dark")
-    scenario.wait_event(held.pod, GIVEN_UP, "device binding failed", timeout=ONE_POLL)
+    scenario.wait_event(held.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
 
     found = explanation(scenario, healthy(scenario) if difference(OTHER) else held.pod)
 
