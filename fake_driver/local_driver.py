@@ -7,21 +7,21 @@ from typing import Any
 from fake_driver.api import Api
 from fake_driver.attachment import Allocated, Play, Written
 from fake_driver.calls import Call, CallLog, registered
-from fake_driver.changes import Pools, added, removed, updated
+from fake_driver.changes import Pools
 from fake_driver.conditions import Controller
-from fake_driver.errors import ConfigError
 from fake_driver.faults import Faults
 from fake_driver.health import Health, HealthBoard
-from fake_driver.inventory import Device, Pool, place
+from fake_driver.inventory import Pool
 from fake_driver.kubelet_plugin import KubeletPlugin
 from fake_driver.node import Node
 from fake_driver.preparation import Preparation
 from fake_driver.scope import EVERYWHERE, Scope
 from fake_driver.services import Backing
 from fake_driver.slices import Publisher
+from fake_driver.steered import SteeredDriver
 
 
-class LocalDriver:
+class LocalDriver(SteeredDriver):
     """The `Driver` whose publisher and kubelet plugins run in this process; without `health` it reports none.
 
     It publishes what is in its `scope`, and knows the other pools.
@@ -36,8 +36,9 @@ class LocalDriver:
         health: bool = True,
         scope: Scope = EVERYWHERE,
     ) -> None:
+        served = list(nodes)
+        super().__init__(name, (node.name for node in served))
         self._api = api
-        self._name = name
         self._publisher = Publisher(api, name, labels, scope)
         self._controller = Controller(api, name)
         self._faults = Faults()
@@ -45,42 +46,14 @@ class LocalDriver:
         self._reports_health = health
         self.log = CallLog()
         self._lock = threading.Lock()
-        self._plugins = {node.name: KubeletPlugin(name, node, self._backing(node)) for node in nodes}
+        self._plugins = {node.name: KubeletPlugin(name, node, self._backing(node)) for node in served}
         # How many calls there were when a plugin was started: its registration comes later.
         self._started: dict[str, int] = {}
-
-    @property
-    def name(self) -> str:
-        """The driver's name."""
-        return self._name
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The nodes on which the driver has a kubelet plugin."""
-        return tuple(self._plugins)
 
     @property
     def pools(self) -> tuple[Pool, ...]:
         """The pools as they are published."""
         return self._publisher.pools
-
-    def set_pools(self, pools: Iterable[Pool]) -> None:
-        """Publish these pools in place of the ones before."""
-        with self._lock:
-            self._publisher.publish(place(pools, self.nodes))
-        self._health.wake()
-
-    def add_device(self, pool: str, device: Device) -> None:
-        """Add a device at the end of a pool."""
-        self._change(lambda pools: added(pools, pool, device))
-
-    def remove_device(self, pool: str, device: str) -> None:
-        """Take a device out of a pool."""
-        self._change(lambda pools: removed(pools, pool, device))
-
-    def update_device(self, pool: str, device: str, **changes: Any) -> None:
-        """Replace fields of a device."""
-        self._change(lambda pools: updated(pools, pool, device, changes))
 
     def set_health(self, pool: str, device: str, health: Health) -> None:
         """Report this health of a device to the kubelet."""
@@ -213,10 +186,3 @@ class LocalDriver:
 
     def _plugin(self, node: str) -> KubeletPlugin:
         return self._plugins[self._chosen(node)[0]]
-
-    def _chosen(self, node: str | None) -> list[str]:
-        if node is not None and node not in self._plugins:
-            raise ConfigError(
-                f"{self._name} has no kubelet plugin on node {node!r}, only on {', '.join(self._plugins)}"
-            )
-        return [node] if node is not None else list(self._plugins)

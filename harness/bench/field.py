@@ -14,10 +14,10 @@ from harness.bench.arrivals import Arrivals
 from harness.bench.attacher import Attacher
 from harness.bench.clearing import clear
 from harness.bench.workloads import DRIVER, LABEL, Inventory, Workload, shared_objects
-from harness.clusters.local import kwok
 from harness.clusters.local.cluster import LocalCluster
 from harness.clusters.profile import Profile
 from harness.clusters.protocol import BareNode
+from harness.clusters.started import kwok
 from harness.kube import Client, Obj, Waiter
 from harness.kube.predicates import Predicate, allocated, count_of, scheduled
 

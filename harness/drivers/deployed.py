@@ -10,11 +10,12 @@ from fake_driver.agent import order_for
 from fake_driver.api import ApiError
 from fake_driver.attachment import Play, Written
 from fake_driver.calls import Call
-from fake_driver.changes import Pools, added, removed, updated
+from fake_driver.changes import Pools
 from fake_driver.errors import ConfigError
 from fake_driver.health import Health
-from fake_driver.inventory import Device, Pool, place
+from fake_driver.inventory import Pool, place
 from fake_driver.pool_file import to_data
+from fake_driver.steered import SteeredDriver
 from fake_driver.wire import written_from
 from harness.drivers.call_mirror import CallMirror
 from harness.drivers.deployment import Deployment
@@ -62,11 +63,11 @@ class DeployedHost:
             self.withdraw(name)
 
 
-class DeployedDriver:
+class DeployedDriver(SteeredDriver):
     """Implements `fake_driver.control.Driver`."""
 
     def __init__(self, name: str, plugins: Mapping[str, Part], controller: Part) -> None:
-        self._name = name
+        super().__init__(name, plugins)
         self._plugins = plugins
         self._controller = controller
         self._pools: Pools = ()
@@ -82,36 +83,9 @@ class DeployedDriver:
         self._pools = placed
 
     @property
-    def name(self) -> str:
-        """The driver's name."""
-        return self._name
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The nodes on which the driver has a kubelet plugin."""
-        return tuple(self._plugins)
-
-    @property
     def pools(self) -> tuple[Pool, ...]:
         """The pools as they are published."""
         return self._pools
-
-    def set_pools(self, pools: Iterable[Pool]) -> None:
-        """Publish these pools in place of the ones before."""
-        placed = place(pools, self.nodes)
-        self._change(lambda _: placed)
-
-    def add_device(self, pool: str, device: Device) -> None:
-        """Add a device at the end of a pool."""
-        self._change(lambda pools: added(pools, pool, device))
-
-    def remove_device(self, pool: str, device: str) -> None:
-        """Take a device out of a pool."""
-        self._change(lambda pools: removed(pools, pool, device))
-
-    def update_device(self, pool: str, device: str, **changes: Any) -> None:
-        """Replace fields of a device."""
-        self._change(lambda pools: updated(pools, pool, device, changes))
 
     def set_health(self, pool: str, device: str, health: Health) -> None:
         """Report this health of a device to the kubelet."""
@@ -219,7 +193,5 @@ class DeployedDriver:
 
     def _act(self, action: str, on: str | None = None, **arguments: Any) -> None:
         """Let the plugin of a node, or those of all nodes, do something."""
-        if on is not None and on not in self._plugins:
-            raise ConfigError(f"{self._name} has no kubelet plugin on node {on!r}, only on {', '.join(self._plugins)}")
-        for part in [self._plugins[on]] if on else self._plugins.values():
-            part.act(self._name, action, **arguments)
+        for node in self._chosen(on):
+            self._plugins[node].act(self._name, action, **arguments)

@@ -8,10 +8,10 @@ from typing import Any, cast
 import yaml
 
 from fake_driver.pool_file import parse_pool
-from harness.clusters.local import process
 from harness.clusters.local.cluster import LocalCluster
 from harness.clusters.local.readiness import await_ready
 from harness.clusters.protocol import Cluster
+from harness.clusters.started import process
 from harness.drivers import deployment, identity
 from harness.drivers.deployed import DeployedHost
 from harness.kube import Client, builders

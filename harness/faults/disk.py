@@ -1,7 +1,7 @@
 """Faults of disks: full."""
 
-from harness.clusters.local.components import CONTROL_PLANE
 from harness.clusters.protocol import NotObservable
+from harness.clusters.started.components import CONTROL_PLANE
 from harness.errors import InfrastructureError
 from harness.faults.disks import Disks, fill
 from harness.faults.fault import Heal, Target, fault

@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from harness import programs
-from harness.clusters.local import process
 from harness.clusters.run import base_directory
+from harness.clusters.started import process
 from harness.plugin.scenario import Scenario
 from scenarios.binding.configuration import API_VERSION, profile
 

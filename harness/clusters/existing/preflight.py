@@ -112,7 +112,7 @@ def _look(client: Client, target: Target, name: str, run_id: str, release: Relea
     return Facts(
         name=name,
         run_id=run_id,
-        minor=release.minor,
+        release_name=release.minor,
         nodes=sorted(node["metadata"]["name"] for node in nodes),
         image=SHELL if _have(nodes, SHELL) or _pretended(nodes) else PUBLIC_SHELL,
         driver=how,

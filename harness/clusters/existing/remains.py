@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fake_driver.wire import TOKEN_HEADER
-from harness.clusters.existing.facts import DRIVER_NAMESPACE, FILE, RUN_LABEL, Facts
+from harness.clusters.existing.facts import DRIVER_NAMESPACE, RUN_LABEL, Facts
 from harness.clusters.existing.guest import OWN_DRIVER
 from harness.clusters.run import Run
 from harness.errors import HarnessError, InfrastructureError, UsageError
@@ -42,7 +42,7 @@ def kubeconfig(directory: Path) -> Path:
 
 def remove_run(run: Run) -> None:
     """Remove all that a run has on existing clusters. Raises LeftBehindError with what to do then."""
-    for file in run.directory.glob(f"*/{FILE}"):
+    for file in run.directory.glob(f"*/{Facts.FILE}"):
         facts = Facts.read(file.parent)
         try:
             remove(Client(kubeconfig(file.parent), facts.release), run.id)

@@ -10,8 +10,8 @@ import yaml
 
 from harness.clusters.kind import nodes
 from harness.clusters.kind.engine import Engine
-from harness.clusters.local.endpoint import Endpoint
-from harness.clusters.local.pki import write_private
+from harness.clusters.private import write_private
+from harness.clusters.started.endpoint import Endpoint
 
 
 class Access:

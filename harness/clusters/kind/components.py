@@ -2,11 +2,11 @@
 
 import re
 import signal
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 
-from harness.clusters.kind import nodes
+from harness.clusters.kind import nodes, objects
 from harness.clusters.kind.access import Access
 from harness.clusters.kind.endings import Ending, Endings
 from harness.clusters.kind.engine import Engine
@@ -14,10 +14,12 @@ from harness.clusters.kind.facts import Facts
 from harness.clusters.kind.kubelets import Kubelets
 from harness.clusters.kind.static_pods import StaticPods
 from harness.clusters.last_words import last_words
-from harness.clusters.local.components import CONTROL_PLANE, nodes_ready
-from harness.clusters.local.endpoint import Endpoint
 from harness.clusters.protocol import Component
-from harness.errors import InfrastructureError, UsageError
+from harness.clusters.started import components
+from harness.clusters.started.components import nodes_ready
+from harness.clusters.started.endpoint import Endpoint
+from harness.clusters.started.facts import Extras
+from harness.errors import InfrastructureError
 from harness.kube.polling import PollTimeout, poll
 
 _START = 120.0  # seconds that a component has to become ready: a loaded machine is slow, a broken one stays broken
@@ -37,30 +39,27 @@ _CRI_PREFIX = re.compile(r"^\S+ (?:stdout|stderr) [FP] ", re.MULTILINE)
 _NODE_LOGS = 'ls -tr /var/log/pods/kube-system_"$1"-*/"$1"/*.log 2>/dev/null | xargs -r cat'
 
 
-class Components:
-    """The components of the cluster in a directory."""
+class Components(components.Components):
+    """The control plane's are static Pods of a node, kubelets are units of its systemd."""
+
+    facts: Facts
 
     def __init__(self, directory: Path, facts: Facts) -> None:
-        self.directory = directory
-        self.facts = facts
+        super().__init__(directory, facts)
         self.engine = Engine(facts.docker_host)
         self.access = Access(directory)
-        self.apiserver = self.access.endpoint(facts.ports.apiserver)
         self.static_pods = StaticPods(self.engine, facts.control_plane)
         self.kubelets = Kubelets(self.engine)
 
-    def name(self, component: str, node: str | None = None) -> str:
-        """The name of its extras. Raises UsageError for a component or node that is not there."""
-        if component not in (*CONTROL_PLANE, "kubelet"):
-            raise UsageError(f"unknown component {component!r}; choose one of {', '.join(CONTROL_PLANE)}, kubelet")
-        return component if component != "kubelet" else f"kubelet-{self.node(node)}"
+    @cached_property
+    def apiserver(self) -> Endpoint:
+        """The API server as the administrator."""
+        return self.access.endpoint(self.facts.ports.apiserver)
 
-    def node(self, node: str | None) -> str:
-        """The node itself; raises UsageError where it has none of our kubelets."""
-        known = (*self.facts.workers, self.facts.control_plane)
-        if node is None or node not in known:
-            raise UsageError(f"cluster {self.facts.name} has no kubelet on node {node!r}; it has: {', '.join(known)}")
-        return node
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of all nodes with a kubelet, that of the control plane first."""
+        return (self.facts.control_plane, *sorted(self.facts.workers))
 
     def stop(self, component: Component, node: str | None = None) -> None:
         """Stop it and return when it is gone."""
@@ -71,17 +70,18 @@ class Components:
             self.static_pods.stop(component)
 
     def signal(self, component: Component, number: signal.Signals, node: str | None = None) -> None:
-        """Send a signal to its process, if it runs."""
+        """Send a signal to its process, if it runs; its node's kubelet or systemd starts what this ends again."""
         self.name(component, node)
         where = self.node(node) if component == "kubelet" else self.facts.control_plane
         nodes.shell(self.engine, where, _SIGNAL, str(int(number)), component[:_COMMAND_LENGTH])
 
-    def rewrite(self, component: Component, node: str | None, gates: Mapping[str, bool], args: Sequence[str]) -> None:
+    def rewrite(self, component: Component, node: str | None, extras: Extras) -> None:
         """Give it, stopped, these gates and flags beside those of the cluster's start."""
         if component == "kubelet":
-            self.kubelets.rewrite(self.node(node), gates, args)
+            self.kubelets.rewrite(self.node(node), extras.gates, extras.args)
         else:
-            self.static_pods.rewrite(component, gates, args)
+            self.static_pods.rewrite(component, extras.gates, extras.args)
+        super().rewrite(component, node, extras)
 
     def start(self, component: Component, node: str | None = None) -> None:
         """Start it and return when it is healthy."""
@@ -130,9 +130,9 @@ class Components:
         except PollTimeout as error:
             raise InfrastructureError(f"the kubelet of {node} does not run after {_START:g} s") from error
 
-    def await_nodes(self, names: Sequence[str], *, untainted: bool = True) -> None:
-        """Return when all nodes are Ready and, where asked, free of taints that keep Pods away."""
-        ready = partial(nodes_ready, self.apiserver, names, untainted=untainted)
+    def await_nodes(self, names: Sequence[str]) -> None:
+        """Return when all nodes are Ready and free of taints that keep Pods away; InfrastructureError when too late."""
+        ready = partial(nodes_ready, self.apiserver, names)
         try:
             poll(lambda: _tolerant(ready), bool, "nodes", timeout=_START, interval=_INTERVAL)
         except PollTimeout as error:
@@ -153,6 +153,11 @@ class Components:
         if component == "etcd":
             return self._etcd("/metrics")
         return self._endpoint(component).text("/metrics")
+
+    def kill(self) -> None:
+        """End all of the cluster at once: what runs on this host, then its nodes."""
+        super().kill()
+        objects.remove_cluster(self.engine, self.facts.kind_name)
 
     def _endpoint(self, component: str) -> Endpoint:
         ports = self.facts.ports

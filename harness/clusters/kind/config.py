@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from harness.clusters.local.control_plane import AUDIT_POLICY, CLIENT_RATE
-from harness.clusters.local.pki import write_private
+from harness.clusters.private import write_private
 from harness.clusters.resolution import Resolution
 
 #: Ports at which controller-manager and scheduler serve metrics and health.

@@ -1,17 +1,10 @@
-"""What is fixed about a kind cluster from its start, in a file, so that any process of the run can attach to it."""
+"""What is fixed about a kind cluster from its start."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
+from typing import Any
 
-from harness import releases
-from harness.clusters.local.pki import write_private
-from harness.clusters.resolution import Resolution
-from harness.errors import InfrastructureError
-from harness.releases import Release
-
-_FILE = "cluster.json"
+from harness.clusters.started import facts
 
 
 @dataclass(frozen=True)
@@ -24,12 +17,9 @@ class Ports:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(facts.Facts):
     """A cluster as it was started."""
 
-    name: str
-    run_id: str
-    release_name: str
     kind_name: str
     """The name by which the kind program knows it."""
     docker_host: str
@@ -39,25 +29,8 @@ class Facts:
     workers: Sequence[str]
     """Names of the nodes: of their containers, too."""
     ports: Ports
-    programs: Mapping[str, str]
-    """Path of each program of this host by name."""
-    resolution: Resolution
     notes: Sequence[str]
 
-    @property
-    def release(self) -> Release:
-        """The release of its control plane."""
-        return releases.get(self.release_name)
-
-    def write(self, directory: Path) -> None:
-        """Keep them; from now on others can attach."""
-        write_private(directory / _FILE, json.dumps(asdict(self), indent=1))
-
     @classmethod
-    def read(cls, directory: Path) -> "Facts":
-        """Raises InfrastructureError when there is no cluster in the directory."""
-        try:
-            data = json.loads((directory / _FILE).read_text())
-        except FileNotFoundError as error:
-            raise InfrastructureError(f"there is no cluster in {directory}") from error
-        return cls(**{**data, "ports": Ports(**data["ports"]), "resolution": Resolution(**data["resolution"])})
+    def _fields(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super()._fields(data), "ports": Ports(**data["ports"])}

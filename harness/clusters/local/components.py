@@ -1,22 +1,19 @@
 """The components of a local cluster: how each is started, reached and asked for its health."""
 
+import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
-from harness.clusters.local import process
 from harness.clusters.local.control_plane import ControlPlane
-from harness.clusters.local.endpoint import Endpoint
-from harness.clusters.local.facts import Extras, Facts
+from harness.clusters.local.facts import Facts
 from harness.clusters.local.kubelet import Kubelet
-from harness.clusters.local.process import Process
 from harness.clusters.local.readiness import await_ready
 from harness.clusters.protocol import Component
-from harness.errors import UsageError
-
-CONTROL_PLANE: tuple[Component, ...] = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+from harness.clusters.started import components, process
+from harness.clusters.started.components import nodes_ready
+from harness.clusters.started.endpoint import Endpoint
 
 _START = 90.0  # seconds that a component has to become ready: a loaded machine is slow, a broken one stays broken
 _READY_PATH = {"kube-controller-manager": "/healthz", "kubelet": "/healthz"}
@@ -24,32 +21,33 @@ _READY_PATH = {"kube-controller-manager": "/healthz", "kubelet": "/healthz"}
 _GRACE = {"etcd": 0.5, "kube-apiserver": 0.5}
 
 
-class Components:
-    """The components of the cluster in a directory, whichever process of the run started them."""
+class Components(components.Components):
+    """Each is a process of this host."""
+
+    facts: Facts
 
     def __init__(self, directory: Path, facts: Facts) -> None:
-        self.directory = directory
-        self.facts = facts
+        super().__init__(directory, facts)
         self.control_plane = ControlPlane(directory, facts.ports)
         self.kubelets = {node.name: Kubelet(self.control_plane, node) for node in facts.nodes}
 
-    def name(self, component: str, node: str | None = None) -> str:
-        """The name of its log, record and extras. Raises UsageError for a component or node that is not there."""
-        if component not in (*CONTROL_PLANE, "kubelet"):
-            raise UsageError(f"unknown component {component!r}; choose one of {', '.join(CONTROL_PLANE)}, kubelet")
-        return component if component != "kubelet" else f"kubelet-{self.kubelet(node).node.name}"
+    @cached_property
+    def apiserver(self) -> Endpoint:
+        """The API server as the administrator."""
+        return self.endpoint("kube-apiserver")
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of all nodes with a kubelet, sorted."""
+        return tuple(sorted(self.kubelets))
 
     def kubelet(self, node: str | None) -> Kubelet:
         """The kubelet of a node; raises UsageError where there is none."""
-        if node not in self.kubelets:
-            known = ", ".join(self.kubelets) or "none"
-            raise UsageError(f"cluster {self.facts.name} has no kubelet on node {node!r}; it has: {known}")
-        return self.kubelets[node]
+        return self.kubelets[self.node(node)]
 
     def spawn(self, component: Component, node: str | None = None) -> None:
         """Start it, with the gates and flags of its last restart; does not wait."""
-        name = self.name(component, node)
-        extras = Extras.read(self.directory, name)
+        extras = self.extras(component, node)
         if component == "kubelet":
             kubelet = self.kubelet(node)
             gates = self._gates(component, extras.gates)
@@ -58,7 +56,7 @@ class Components:
         else:
             command = [self.facts.programs[component], *self._flags(component, extras.gates)]
         own = (*self.facts.resolution.args.get(component, ()), *self.facts.args.get(component, ()), *extras.args)
-        process.start(name, [*command, *own], self.directory, self.facts.run_id)
+        process.start(self.name(component, node), [*command, *own], self.directory, self.facts.run_id)
 
     def spawn_runtime(self) -> None:
         """Start the pretending container runtime: one process for all nodes."""
@@ -75,14 +73,19 @@ class Components:
         for running in self.processes([self.name(component, node)]):
             running.stop(_GRACE.get(component, 10.0))
 
-    def kill(self) -> None:
-        """End every process of the cluster at once: nobody needs what they would still write."""
-        for running in self.processes(record.stem for record in (self.directory / "processes").glob("*.json")):
-            running.stop(grace=0)
+    def start(self, component: Component, node: str | None = None) -> None:
+        """Start it, unless it runs already, and return when it is healthy."""
+        if not self.is_running(component, node):
+            self.spawn(component, node)
+        self.await_healthy(component, node)
 
-    def processes(self, names: Iterable[str]) -> list[Process]:
-        """The started ones of these names."""
-        return [found for found in (process.find(self.directory, name) for name in names) if found]
+    def signal(self, component: Component, number: signal.Signals, node: str | None = None) -> None:
+        """Send a signal to its process, if it runs; nothing brings it back when that ends it."""
+        for running in self.processes([self.name(component, node)]):
+            if number == signal.SIGKILL:
+                running.stop(grace=0)
+            else:
+                running.signal(number)
 
     def is_running(self, component: Component, node: str | None = None) -> bool:
         """Whether its process lives; says nothing about its health."""
@@ -97,11 +100,19 @@ class Components:
         name = self.name(component, node)
         await_ready(name, self._health(component, node), self.processes([name, *beside]), _START)
 
-    def await_nodes(self, names: Sequence[str], programs: Sequence[str], *, untainted: bool = True) -> None:
-        """Return when all nodes are Ready; `programs` are those whose end makes waiting vain."""
-        apiserver, what = self.endpoint("kube-apiserver"), f"one of the nodes {', '.join(names[:3])}"
-        ready = partial(nodes_ready, apiserver, names, untainted=untainted)
+    def await_nodes(self, names: Sequence[str], programs: Sequence[str] = ("kwok",), *, untainted: bool = True) -> None:
+        """Return when all nodes are Ready; `programs`, by default that of bare nodes, may not end meanwhile."""
+        what = f"one of the nodes {', '.join(names[:3])}"
+        ready = partial(nodes_ready, self.apiserver, names, untainted=untainted)
         await_ready(what, ready, self.processes(programs), _START)
+
+    def log(self, component: Component, node: str | None = None) -> str:
+        """Its log so far, over all its restarts."""
+        return (self.directory / "logs" / f"{self.name(component, node)}.log").read_text(errors="replace")
+
+    def metrics(self, component: Component, node: str | None = None) -> str:
+        """Its /metrics page."""
+        return self.endpoint(component, node).text("/metrics")
 
     def endpoint(self, component: str, node: str | None = None) -> Endpoint:
         """Its HTTPS endpoint, as the administrator."""
@@ -136,18 +147,3 @@ class Components:
 
     def _labels(self, kubelet: Kubelet) -> Mapping[str, str]:
         return self.facts.resolution.workers[self.facts.nodes.index(kubelet.node)]
-
-
-def nodes_ready(apiserver: Endpoint, names: Iterable[str], *, untainted: bool = True) -> bool:
-    """Whether all these nodes are Ready and, where asked, free of the controllers' taints that keep Pods away."""
-    nodes = apiserver.get("/api/v1/nodes?resourceVersion=0")["items"]  # from the cache: asked often, may be late
-    ready = {node["metadata"]["name"] for node in nodes if _is_ready(node) and not (untainted and _is_tainted(node))}
-    return set(names) <= ready
-
-
-def _is_ready(node: Mapping[str, Any]) -> bool:
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in node["status"].get("conditions", ()))
-
-
-def _is_tainted(node: Mapping[str, Any]) -> bool:
-    return any(taint["key"].startswith("node.kubernetes.io/") for taint in node["spec"].get("taints", ()))

@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from harness.clusters.local.pki import Authority, service_account_key, write_kubeconfig, write_private
+from harness.clusters.local.pki import Authority, service_account_key, write_kubeconfig
+from harness.clusters.private import write_private
 
 _SERVICE_RANGE = "10.96.0.0/16"
 _SERVICE_ADDRESS = "10.96.0.1"

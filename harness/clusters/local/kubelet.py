@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from harness.clusters.local.control_plane import CLUSTER_DNS, ControlPlane
-from harness.clusters.local.pki import write_private
+from harness.clusters.private import write_private
 
 # A kubelet sets kernel parameters, writes links below /var/log and has the socket for device plugins below /var/lib,
 # whatever its flags say. In a mount namespace of its own it sees the first read-only and gets the others for itself;

@@ -86,9 +86,15 @@ def _components(order: Order, directory: Path) -> Components:
     ports = free_ports(5 + len(workers))
     nodes = [Node(f"worker-{number}", f"n{number}", port) for number, port in enumerate(ports[5:], 1)]
     programs = {name: str(path) for name, path in order.programs.items()}
-    control_plane = Ports(*ports[:5])
     facts = Facts(
-        order.name, order.run_id, order.release.name, programs, order.args, control_plane, nodes, order.resolution
+        name=order.name,
+        run_id=order.run_id,
+        release_name=order.release.name,
+        programs=programs,
+        resolution=order.resolution,
+        args=order.args,
+        ports=Ports(*ports[:5]),
+        nodes=nodes,
     )
     return Components(directory, facts)
 

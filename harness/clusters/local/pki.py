@@ -3,7 +3,6 @@
 import base64
 import datetime
 import ipaddress
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,23 +14,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from harness.clusters.private import write_private
+
 # A kept cluster may live for weeks, a key that leaks should not live for years.
 _LIFETIME = datetime.timedelta(days=60)
 # Components compare with their own clock, which may be a little behind.
 _BACKDATE = datetime.timedelta(hours=1)
-
-
-def write_private(path: Path, content: str | bytes) -> Path:
-    """Write a file that only its owner may read (mode 0600), whatever was there before.
-
-    At once: another worker may write the same file, or read it, at the same time.
-    """
-    data = content.encode() if isinstance(content, str) else content
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        file.write(data)
-    Path(file.name).replace(path)
-    return path
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from harness.clusters.local.process import Process
+from harness.clusters.started.process import Process
 from harness.errors import InfrastructureError
 from harness.kube.polling import PollTimeout, poll
 

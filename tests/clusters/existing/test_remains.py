@@ -1,7 +1,6 @@
 """A run whose cluster does not answer is told, kept, and holds up nobody."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -35,9 +34,3 @@ def test_it_is_kept_and_told(run: Run, capsys: pytest.CaptureFixture[str]) -> No
     told = capsys.readouterr().err
     assert f"dra-e2e/run={run.id}" in told
     assert "reap --kubeconfig" in told
-
-
-def test_facts_are_the_same_for_other_processes(tmp_path: Path) -> None:
-    facts = Facts("existing", "abcdef", "1.37", ["n1"], "busybox", "api", "", {"Gate": True}, ["v1"], ["note"])
-    facts.write(tmp_path)
-    assert Facts.read(tmp_path) == facts

@@ -7,7 +7,7 @@ import yaml
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
-from harness.clusters.local.pki import Authority, write_kubeconfig, write_private
+from harness.clusters.local.pki import Authority, write_kubeconfig
 
 
 @pytest.fixture
@@ -53,12 +53,3 @@ def test_nobody_else_can_read_keys_and_kubeconfigs(authority: Authority, tmp_pat
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     user = yaml.safe_load(config.read_text())["users"][0]["user"]
     assert base64.b64decode(user["client-key-data"]) == pair.key
-
-
-def test_who_reads_a_file_while_it_is_written_anew_sees_all_of_it(tmp_path: Path) -> None:
-    file = write_private(tmp_path / "f", "old")
-    with file.open() as reader:
-        write_private(file, "new")
-        assert reader.read() == "old"
-    assert file.read_text() == "new"
-    assert [each.name for each in tmp_path.iterdir()] == ["f"]

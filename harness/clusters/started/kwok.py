@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from harness.clusters.local.endpoint import Endpoint
 from harness.clusters.protocol import BareNode
+from harness.clusters.started.endpoint import Endpoint
 
 _ANNOTATION = {"kwok.x-k8s.io/node": "fake"}
 #: The Kubernetes user as whom kwok acts.

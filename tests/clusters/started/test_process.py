@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.clusters.local import process
-from harness.clusters.local.process import Process
 from harness.clusters.run import LABEL
+from harness.clusters.started import process
+from harness.clusters.started.process import Process
 from harness.errors import InfrastructureError
 
 
@@ -80,7 +80,7 @@ def test_stop_insists_when_a_program_does_not_listen(directory: Path) -> None:
 
 def test_stop_returns_at_once_when_another_process_has_not_reaped_it_yet(directory: Path) -> None:
     starter = (
-        "import sys; from pathlib import Path; from harness.clusters.local import process;"
+        "import sys; from pathlib import Path; from harness.clusters.started import process;"
         "process.start('shell', ['sleep', '100'], Path(sys.argv[1]), 'abc123'); print('started', flush=True); input()"
     )
     with subprocess.Popen(
