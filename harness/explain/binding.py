@@ -10,7 +10,7 @@ from harness.kube.resources import Obj, reference
 #: Seconds that the scheduler waits unless it is configured otherwise; no API tells its configuration.
 DEFAULT_TIMEOUT = 600
 
-FAILED, TIMEOUT = "binding failed", "device binding timeout"
+FAILED, TIMEOUT = "binding failed", "binding timeout"
 
 
 def ended(snapshot: Snapshot, pod: Obj) -> list[Finding]:

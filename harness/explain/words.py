@@ -76,9 +76,12 @@ def said(pod: Obj) -> list[Finding]:
 
 
 def nominated(pod: Obj) -> list[Finding]:
-    """Room is being made for the Pod."""
+    """Room is being made for the Pod.
+
+    A Pod whose binding failed has the name of a node, too (it stays on 1.35): it needs no room, and ends in an error.
+    """
     node = (pod.get("status") or {}).get("nominatedNodeName")
-    if not node:
+    if not node or last_word(pod).reason == "SchedulerError":
         return []
     fact = f"status.nominatedNodeName is {node}"
     return [Finding("preempting", f"waiting for Pods on node {node} to end, which make room for it", (fact,))]

@@ -70,7 +70,7 @@ def test_two_pods_wait_for_the_one_claim_they_share(scenario: Scenario, differen
 
 @pytest.mark.slow
 @pytest.mark.profile("short-timeouts")
-@pytest.mark.feature("DynamicResourcesArgs.bindingTimeout")
+@pytest.mark.feature("DynamicResourcesArgs.bindingTimeout", "scheduler.keeps-device-of-deleted-waiting-pod")
 @pytest.mark.statement("BC-02")
 def test_scheduler_goes_on_waiting_for_a_deleted_pod_and_keeps_its_device(
     scenario: Scenario, difference: Difference

@@ -26,7 +26,7 @@ from scenarios.binding.test_failure import GIVEN_UP, later_allocation
 #: What the profile short-timeouts sets, in seconds.
 SHORT = 7.0
 
-TIMED_OUT = "device binding timeout"
+TIMED_OUT = "binding timeout"
 
 
 @pytest.mark.slow

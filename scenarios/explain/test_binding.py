@@ -9,9 +9,8 @@ from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.binding.arrange import BINDING_FAILED, FAILED, ONE_POLL, report, waiting
 from scenarios.binding.test_failure import GIVEN_UP
+from scenarios.binding.test_timeout import TIMED_OUT
 from scenarios.explain.asked import OTHER, Case, check, explanation, healthy, name_of
-
-TIMED_OUT = "device binding timeout"
 
 
 def condition_is_awaited(scenario: Scenario) -> Object:

@@ -1,5 +1,6 @@
 """What keeps a Pod from being tried by the scheduler at all (HS-60)."""
 
+import secrets
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -41,11 +42,11 @@ def unknown_scheduler(scenario: Scenario) -> Object:
     waiter = scenario.create(pod("waiter", scheduler_name="no-such-scheduler"))
     # Times of the API have a resolution of a second: some scheduler must have done something in a later one.
     later = Predicate[Object]("tried a second later", lambda probe: _transition(probe) > _created(waiter))
-    for number in range(5):
-        probe = scenario.wait(scenario.create(pod(f"probe-{number}", on=scenario.node)), tried())
-        if later(probe):
-            break
-        scenario.delete(probe)
+
+    def probe() -> Object:
+        return scenario.wait(scenario.create(pod(f"probe-{secrets.token_hex(3)}")), tried())
+
+    scenario.waiter.poll(probe, later, "some scheduler does something in a later second", 10)
     return waiter
 
 

@@ -142,6 +142,16 @@ def test_failed_bindings_are_counted() -> None:
     assert "3 times, last at" in finding.sentence
 
 
+def test_node_that_a_failed_binding_left_behind_is_no_preemption() -> None:
+    (made,) = waiter()
+    made["status"]["nominatedNodeName"] = "n1"
+    (condition,) = made["status"]["conditions"]
+    condition |= {"reason": "SchedulerError", "message": "claim wanted binding failed: reason=R"}
+    causes = why(snapshot(a_node(), *devices("gpu-0"), wants(), made)).causes
+    assert "binding-failed" in causes
+    assert "preempting" not in causes
+
+
 def test_quorum_counts_only_pods_that_are_not_over() -> None:
     over = stored(pod("over", pod_group="g"), status={"phase": "Failed"})
     found = snapshot(stored(pod_group("g", gang(2))), over, unplaced(message="", pod_group="g"))
