@@ -19,6 +19,6 @@ def fill_in(spec: dict[str, Any], known: dict[_Key, str]) -> None:
 
 
 def _taints(spec: dict[str, Any]) -> Iterator[tuple[_Key, dict[str, Any]]]:
-    for device in spec.get("devices", ()):
+    for device in spec.get("devices") or ():
         for taint in device.get("taints", ()):
             yield (device["name"], taint["key"], taint.get("value", ""), taint["effect"]), taint

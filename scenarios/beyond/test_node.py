@@ -22,6 +22,9 @@ MARGIN = 15
 #: A kubelet looks at a Pod again after about a minute, unless it is configured otherwise.
 NEXT_LOOK = 90
 
+#: The feature of a release whose kubelet shows the health of devices of claims that are made from a template.
+HEALTH = "Pod.status.allocatedResourcesStatus.of-claims-from-templates"
+
 
 @contextmanager
 def away(driver: Driver) -> Iterator[None]:
@@ -109,6 +112,7 @@ def consumer_by_template(scenario: Scenario, driver: Driver) -> Object:
 
 
 @pytest.mark.statement("XD-07")
+@pytest.mark.feature(HEALTH)
 @pytest.mark.needs("kubelet")
 def test_container_status_shows_the_health_that_the_driver_reports(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(1), health=not difference("the driver has no health service"))
@@ -129,6 +133,7 @@ def test_container_status_shows_the_health_that_the_driver_reports(scenario: Sce
 
 
 @pytest.mark.control("XD-07")
+@pytest.mark.feature(HEALTH)
 @pytest.mark.needs("kubelet")
 def test_health_stays_unknown_when_the_driver_has_no_health_service(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1), health=False)

@@ -188,7 +188,7 @@ def test_withdrawn_device_is_allocated_until_a_failure(scenario: Scenario, diffe
 
     scenario.wait(good.pod, scheduled(scenario.node), timeout=ONE_POLL)
     scenario.wait_event(bad.pod, GIVEN_UP, BINDING_FAILED, timeout=ONE_POLL)
-    scenario.wait_event(bad.pod, GIVEN_UP, NO_DEVICE, timeout=ONE_POLL)
+    scenario.wait(bad.pod, unschedulable(NO_DEVICE), timeout=ONE_POLL)
     now = scenario.wait(bad.claim, unallocated() & unreserved())
     assert "devices" not in now["status"]
     assert scenario.waiter.wait_reasons(bad.pod, PENDING).count(PENDING) == 1, "it began to wait again"

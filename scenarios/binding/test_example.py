@@ -74,7 +74,13 @@ def test_without_a_labelled_node_the_pod_stays_out(scenario: Scenario) -> None:
 
 
 @pytest.mark.control("BC-24")
-@pytest.mark.parametrize("every", [False, True], ids=["one", "all"])
+@pytest.mark.parametrize(
+    "every",
+    [
+        pytest.param(False, marks=pytest.mark.feature("ResourcePool.incomplete-gives-no-device"), id="one"),
+        pytest.param(True, id="all"),
+    ],
+)
 def test_pool_with_a_slice_too_few_gives_nothing(scenario: Scenario, every: bool) -> None:
     # Beside the example, a pool that says it has one slice more than it has.
     example = publish(scenario, FAST)

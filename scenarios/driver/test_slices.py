@@ -25,6 +25,7 @@ def test_driver_publishes_whole_pools_for_nodes_there_are(scenario: Scenario, di
 
 
 @pytest.mark.control("XD-70")
+@pytest.mark.feature("ResourcePool.incomplete-gives-no-device")
 def test_nothing_is_allocated_from_a_pool_that_is_not_whole(scenario: Scenario) -> None:
     driver = careless(scenario, ["gpu-0"], of=2)
 

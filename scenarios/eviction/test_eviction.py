@@ -8,6 +8,7 @@ from harness.kube.predicates import Predicate, condition, gone, running, schedul
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
 from scenarios.eviction.arrange import SLACK, deleters, evicted_after, eviction_barrier, run_on_gpu, taint
+from scenarios.taint.outcomes import said_of
 
 #: A program that ends with a code of its own when it is told to end.
 ENDS_WHEN_TOLD = ("sh", "-c", "trap 'exit 7' TERM; sleep infinity & wait")
@@ -46,7 +47,7 @@ def test_controller_ends_a_running_pod_by_deleting_it(scenario: Scenario, differ
     )
     scenario.wait(worker, terminating() | gone())
     scenario.wait(worker, gone())
-    scenario.wait_event(worker, "DeviceTaintManagerEviction", "Marking for deletion")
+    said_of(scenario, worker)
     by_whom = scenario.waiter.poll(lambda: deleters(scenario, "worker"), bool, "the deletion is in the audit log")
     assert by_whom[0] in (
         "system:kube-controller-manager",

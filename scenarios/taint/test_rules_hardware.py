@@ -54,6 +54,19 @@ def with_cel(scenario: Scenario, driver: Driver, uuid: str) -> Object:
 
 
 @pytest.mark.statement("TR-11")
+@pytest.mark.feature("DeviceTaintRule.spec.deviceSelector.selectors")
+def test_cel_selector_taints_one_piece_of_hardware(scenario: Scenario, difference: Difference) -> None:
+    driver = scenario.driver(published_here(scenario, HEALTHY, SICK), plugin=False)
+    rules_seen = RulesSeen(scenario)
+    scenario.create(with_cel(scenario, driver, HEALTHY if difference("the rule selects the other one") else SICK))
+    rules_seen()
+
+    kept_off(scenario, user(scenario, driver, "on-sick", selectors=[is_unit(driver, SICK)]).pod)
+    assert device_of(scenario, user(scenario, driver, "on-healthy", selectors=[is_unit(driver, HEALTHY)])) == "gpu-0"
+
+
+@pytest.mark.statement("TR-11")
+@pytest.mark.feature("DeviceTaintRule.spec.deviceSelector.names-only")
 @pytest.mark.deviates("TR-11", "a rule has no CEL selector: the field is unknown, and where that is let pass, lost")
 def test_cel_selector_is_unknown_and_a_rule_that_loses_it_selects_everything(
     scenario: Scenario, difference: Difference

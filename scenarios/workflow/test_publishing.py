@@ -82,6 +82,7 @@ def consumer_of_all(scenario: Scenario, node: str, pool: Pool) -> tuple[Object, 
 
 
 @pytest.mark.statement("WF-07")
+@pytest.mark.feature("scheduler.counts-devices-over-slices")
 @pytest.mark.needs("bare-nodes")
 def test_pool_over_two_slices_serves_devices_of_both(scenario: Scenario, difference: Difference) -> None:
     (node,) = scenario.bare_nodes(BareNode("rack"))
@@ -99,6 +100,25 @@ def test_pool_over_two_slices_serves_devices_of_both(scenario: Scenario, differe
         {"name": node, "generation": 1, "resourceSliceCount": 2},
     ]
     assert [device.device for device in served] == ["gpu-0", "gpu-1", "gpu-2", "gpu-3"]
+
+
+@pytest.mark.statement("WF-07")
+@pytest.mark.feature("scheduler.looks-for-the-nth-device-in-one-slice")
+@pytest.mark.deviates("WF-07", "the scheduler panics at a claim for more devices than there are in one of the slices")
+@pytest.mark.needs("bare-nodes", "restart")
+@pytest.mark.exclusive("cluster", last=True)
+def test_scheduler_ends_with_a_panic_at_a_request_for_more_than_a_slice_has(
+    scenario: Scenario, difference: Difference
+) -> None:
+    scenario.spoilt = True
+    (node,) = scenario.bare_nodes(BareNode("rack"))
+    consumer_of_all(scenario, node, gpus(4, slice_size=4 if difference("all devices are in one slice") else 2))
+
+    scenario.waiter.poll(
+        lambda: scenario.cluster.log("kube-scheduler"),
+        lambda log: "panic: runtime error: index out of range" in log,
+        "the scheduler panics",
+    )
 
 
 @pytest.mark.control("WF-07")
