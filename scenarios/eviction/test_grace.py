@@ -120,7 +120,9 @@ def test_pod_that_gets_out_in_time_is_not_evicted(scenario: Scenario, difference
     driver = scenario.driver(gpus(2))
     # A kubelet may take seconds to tell that a Pod has ended.
     needed = 60 if difference("the Pod does not end within its time") else 1
-    saver, first = run_on_gpu(scenario, driver, "saver", tolerating(9), command=runs_for(needed))
+    saver, first = run_on_gpu(
+        scenario, driver, "saver", tolerating(9), running() | succeeded(), command=runs_for(needed)
+    )
     stayer, second = run_on_gpu(scenario, driver, "stayer", tolerating(9))
 
     taint(scenario, driver, first, second)

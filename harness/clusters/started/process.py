@@ -36,14 +36,7 @@ class Process:
 
     def alive(self) -> bool:
         """Whether it runs; a zombie does not."""
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.pid, os.WNOHANG)  # ours, if it is: otherwise init has it
-        try:
-            process = psutil.Process(self.pid)
-            same = abs(process.create_time() - self.created) < _CLOCK_TOLERANCE
-            return same and process.status() != psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
-            return False
+        return not self._ends_within(0)
 
     def check(self) -> None:
         """Raise InfrastructureError with the program's own last words if it has ended."""
@@ -59,27 +52,32 @@ class Process:
     def stop(self, grace: float = 10.0) -> None:
         """Ask it to end, insist after `grace` seconds (0: insist at once); returns when it is gone."""
         self.signal(signal.SIGTERM if grace else signal.SIGKILL)
-        if not self._gone(grace):
+        if not self._ends_within(grace):
             self.signal(signal.SIGKILL)
-            if not self._gone(10.0):
+            if not self._ends_within(10.0):
                 raise InfrastructureError(f"{self.name} (process {self.pid}) survives SIGKILL")
         self.record.unlink(missing_ok=True)
 
-    def _gone(self, timeout: float) -> bool:
-        """Wait for its end. The process that started it may be another one, which reaps it late: a zombie is gone."""
-        if not self.alive():
-            return True
+    def _ends_within(self, timeout: float) -> bool:
+        """Wait so many seconds for its end.
+
+        Its threads end one by one, and its ports are free with the last: only its descriptor tells of that. The process
+        table may show a zombie before, and long after where the process that started it reaps it late.
+        """
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, os.WNOHANG)  # ours, if it is: otherwise init has it
         try:
+            if abs(psutil.Process(self.pid).create_time() - self.created) >= _CLOCK_TOLERANCE:
+                return True
             descriptor = os.pidfd_open(self.pid)
-        except ProcessLookupError:
+        except (psutil.NoSuchProcess, ProcessLookupError):
             return True
         try:
             end = select.poll()
             end.register(descriptor, select.POLLIN)
-            end.poll(timeout * 1000)
+            return bool(end.poll(timeout * 1000))
         finally:
             os.close(descriptor)
-        return not self.alive()
 
     def last_words(self, count: int = 2) -> str:
         """The last lines of its log that tell an error, or else the last lines."""

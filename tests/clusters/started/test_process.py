@@ -54,6 +54,19 @@ def test_the_environment_of_the_harness_stays_its_own(directory: Path, monkeypat
     assert "HTTPS_PROXY" not in environment(shell(directory, "exec sleep 600"))
 
 
+def test_a_program_runs_until_its_last_thread_ends(directory: Path) -> None:
+    script = "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(600,)).start(); "
+    started = process.start(
+        "threads", [sys.executable, "-c", script + "ctypes.CDLL(None).pthread_exit(None)"], directory, "abc123"
+    )
+    deadline = time.monotonic() + 5
+    while psutil.Process(started.pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+    assert started.alive()
+    started.stop(grace=0)
+    assert not started.alive()
+
+
 def test_a_program_that_ends_by_itself_is_quoted(directory: Path) -> None:
     started = shell(directory, "echo I1129 fine; echo 'E1129 12:00 no such flag' >&2; echo usage; exit 1")
     ended(started)
