@@ -4,10 +4,10 @@ import pytest
 
 from fake_driver.profiles import gpus
 from harness.kube.builders import claim_template, gang, pod, pod_group, request
-from harness.kube.predicates import group_error, group_unschedulable, unschedulable
+from harness.kube.predicates import group_error, group_unschedulable, scheduled, unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.explain.asked import Case, check, name_of
+from scenarios.explain.asked import Case, check, explanation, name_of
 from scenarios.preemption import arrange as priorities
 
 pytestmark = pytest.mark.feature("PodGroup.status.conditions")
@@ -86,3 +86,13 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_why_a_group_is_not_placed(scenario: Scenario, difference: Difference, case: Case) -> None:
     check(scenario, difference, case)
+
+
+@pytest.mark.control("HS-63")
+def test_nothing_is_wrong_with_a_group_that_is_placed(scenario: Scenario) -> None:
+    group = scenario.create(pod_group("group", gang(2)))
+    members = [scenario.create(pod(name, pod_group=group)) for name in ("first", "second")]
+    for member in members:
+        scenario.wait(member, scheduled())
+
+    assert [explanation(scenario, each).causes for each in (group, *members)] == [(), (), ()]

@@ -11,7 +11,7 @@ from harness.kube.builders import on_node, pod
 from harness.kube.predicates import scheduled, unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Object, Scenario
-from scenarios.explain.asked import Case, check, name_of
+from scenarios.explain.asked import Case, check, explanation, healthy, name_of
 from scenarios.node_allocatable.arrange import consumer, driver_on, large_node
 
 
@@ -86,3 +86,8 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_why_no_node_takes_a_pod(scenario: Scenario, difference: Difference, case: Case) -> None:
     check(scenario, difference, case)
+
+
+@pytest.mark.control("HS-64")
+def test_nothing_is_wrong_with_a_node_that_takes_the_pod(scenario: Scenario) -> None:
+    assert explanation(scenario, healthy(scenario)).causes == ()

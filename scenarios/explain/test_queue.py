@@ -74,7 +74,7 @@ def test_why_a_pod_is_not_tried(scenario: Scenario, difference: Difference, case
     check(scenario, difference, case)
 
 
-@pytest.mark.control("HS-60", "HS-61", "HS-62", "HS-63", "HS-64", "HS-65")
+@pytest.mark.control("HS-60", "HS-61", "HS-62", "HS-65")
 def test_nothing_is_wrong_with_a_pod_that_is_scheduled(scenario: Scenario) -> None:
     driver = scenario.driver(gpus(1), plugin=False)
     user, held = ask(scenario, "user", request(driver.device_class))
