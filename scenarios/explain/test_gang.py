@@ -73,12 +73,15 @@ CASES = [
         Case("group-member-held", gated_member, "example.com/quota"),
         marks=pytest.mark.feature("PodGroup.held-by-each-of-its-pods"),
     ),
-    Case("group-no-room", no_room_for_a_member, "minCount (2)"),
+    Case("group-no-room", no_room_for_a_member, "there is no room for 2 Pods"),
     pytest.param(
         Case("group-priorities", different_priorities, "high 3000"),
         marks=pytest.mark.feature("PodGroup.pods-have-its-priority"),
     ),
-    Case("group-schedulers", different_schedulers, "default-scheduler"),
+    pytest.param(
+        Case("group-schedulers", different_schedulers, "default-scheduler"),
+        marks=pytest.mark.feature("PodGroup.pods-have-one-scheduler"),
+    ),
 ]
 
 
