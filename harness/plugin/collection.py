@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         rows = (f"{','.join(mark.statements)}\t{','.join(mark.controls)}\n" for mark in marks)
         listing.write_text("".join(rows), encoding="utf-8")
     chosen = config.stash[OPTIONS]
-    release = chosen.release.minor
+    release = chosen.release.programs.minor
     config.stash[COLLECTED] = [
         Trace(item.stash[MARKS]).result(item.nodeid, "deselected", "", release, swapped=False) for item in scenarios
     ]

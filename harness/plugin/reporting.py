@@ -68,7 +68,7 @@ def pytest_runtest_makereport(
 def _attach_result(item: pytest.Item, report: pytest.TestReport, judged: pytest.TestReport) -> None:
     chosen = item.config.stash[OPTIONS]
     verdict, reason = item.stash[VERDICT]
-    data = item.stash[TRACE].result(item.nodeid, verdict, reason, chosen.release.minor, chosen.controls)
+    data = item.stash[TRACE].result(item.nodeid, verdict, reason, chosen.release.programs.minor, chosen.controls)
     setattr(report, ATTRIBUTE, data)
 
 

@@ -72,6 +72,7 @@ def _release(minor: str, data: dict[str, Any], features: set[str]) -> Release:
         api_versions=data["api_versions"],
         off_by_default=tuple(data["off_by_default"]),
         features={feature: _has(data, feature) for feature in features},
+        ungated=frozenset(data["ungated"]),
         components=data["components"],
         covered=data["covered"],
         renamed=data["renamed"],

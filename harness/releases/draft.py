@@ -61,6 +61,7 @@ def draft(told: Told, before: str) -> Draft:
         "api_versions": _api_versions(old, told, notes),
         "off_by_default": _off_by_default(old, told, notes),
         "features": old["features"],
+        "ungated": old["ungated"],
         "covered": {},
         "renamed": {},
         "gates": _gates(old, told, notes),

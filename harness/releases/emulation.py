@@ -25,7 +25,7 @@ def emulated(older: Release, by: Release) -> Release:
         gates=_gates(older, by, api_versions),
         api_versions=api_versions,
         off_by_default=tuple(version for version in older.off_by_default if version in served),
-        features={name: there and by.features[name] for name, there in older.features.items()},
+        features={name: (there or name in by.ungated) and by.features[name] for name, there in older.features.items()},
         emulates=(),
         emulated_by=by,
     )

@@ -53,6 +53,8 @@ class Release:
     api_versions: Mapping[str, str] = field(repr=False, compare=False)
     off_by_default: tuple[str, ...] = field(repr=False, compare=False)
     features: Mapping[str, bool] = field(repr=False, compare=False)
+    ungated: frozenset[str] = field(repr=False, compare=False)
+    """Features that its programs have whichever older release they emulate."""
     components: Mapping[str, str] = field(repr=False, compare=False)
     covered: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     """Gates of later releases → the gate that does their work here."""

@@ -30,6 +30,13 @@ def test_gates_are_those_of_both() -> None:
     assert (rules.stage, rules.default) == ("beta", False)
 
 
+def test_what_no_gate_holds_comes_with_the_newer_programs() -> None:
+    ungated = "DeviceTaint.evicts-users-of-extended-resources"
+    assert not releases.get("1.36").has(ungated)
+    assert releases.get("1.36 emulated by 1.37").has(ungated)
+    assert not releases.get("1.36 emulated by 1.37").has("DeviceTaintRule.v1")
+
+
 def test_what_builds_on_a_kind_that_is_gone_is_gone() -> None:
     release = releases.get("1.36 emulated by 1.37")
     assert release.api_version("PodGroup") is None
