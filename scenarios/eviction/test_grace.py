@@ -118,16 +118,14 @@ def test_time_starts_again_with_a_renewed_taint(scenario: Scenario) -> None:
 @pytest.mark.feature("ResourceClaim.status.allocation.devices.results.tolerations")
 def test_pod_that_gets_out_in_time_is_not_evicted(scenario: Scenario, difference: Difference) -> None:
     driver = scenario.driver(gpus(2))
-    # A kubelet may take seconds to tell that a Pod has ended.
-    needed = 60 if difference("the Pod does not end within its time") else 1
-    saver, first = run_on_gpu(
-        scenario, driver, "saver", tolerating(9), running() | succeeded(), command=runs_for(needed)
-    )
-    stayer, second = run_on_gpu(scenario, driver, "stayer", tolerating(9))
+    # A kubelet may take seconds to tell that a Pod runs, and again that it has ended.
+    needed = 60 if difference("the Pod does not end within its time") else 5
+    saver, first = run_on_gpu(scenario, driver, "saver", tolerating(16), command=runs_for(needed))
+    stayer, second = run_on_gpu(scenario, driver, "stayer", tolerating(16))
 
     taint(scenario, driver, first, second)
 
-    saved = scenario.wait(saver, succeeded(), timeout=15)
+    saved = scenario.wait(saver, succeeded(), timeout=20)
     scenario.wait(stayer, gone())  # the time of both is over
     assert find_condition(saved, "DisruptionTarget") is None
     assert not terminating()(scenario.get(saver))
