@@ -18,7 +18,7 @@ def read(path: Path) -> Bench:
         return Bench.from_json(json.loads(file.read_text(encoding="utf-8")))
     except OSError as error:
         raise UsageError(f"no numbers at {path}: {error.strerror}") from error
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} is no bench.json of this version of dra-e2e: {error!r}") from error
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fake_driver.profiles import mixed
-from harness import faults
+from harness import faults, report
 from harness.cli import options
 from harness.cli.command import NEGATIVE, Commands
 from harness.cli.options import Order
@@ -46,6 +46,7 @@ def _chaos(chosen: argparse.Namespace) -> int:
     order = options.read(chosen)
     if len(order.profile.resolve(order.release).workers) < _NODES:
         raise UsageError(f"the standard load needs {_NODES} nodes: give --nodes {_NODES}, or a profile that has them")
+    reports = report.place("--reports", chosen.reports)
     started = datetime.now(UTC)
     seed = random.randrange(1 << 16) if chosen.seed is None else chosen.seed  # noqa: S311
     tell = Progress()
@@ -53,7 +54,7 @@ def _chaos(chosen: argparse.Namespace) -> int:
     chaos = faults.Chaos(
         started.isoformat(timespec="seconds"), order.release.version, order.provider, order.profile.name, seed
     )
-    directory = chosen.reports / f"chaos-{started:%Y%m%d-%H%M%S}"
+    directory = reports / f"chaos-{started:%Y%m%d-%H%M%S}"
     outcomes: list[faults.Outcome] = []
     try:
         _run(order, wanted, seed, directory, outcomes, tell)

@@ -55,9 +55,10 @@ def _hand_over(directory: Path, target: Path) -> None:
 
 
 def _gather(chosen: argparse.Namespace) -> int:
+    target = report.place("--output", chosen.output)
     with kubeconfig.client(chosen) as client:
-        directories = in_cluster.gather(client.in_namespace(chosen.namespace), chosen.output / "shards")
-    merged = report.merge(directories, chosen.output)
+        directories = in_cluster.gather(client.in_namespace(chosen.namespace), target / "shards")
+    merged = report.merge(directories, target)
     print(report.headline(merged))
-    print(chosen.output / "index.html")
+    print(target / "index.html")
     return report.exit_code(merged.statements)

@@ -33,10 +33,10 @@ def _matrix(chosen: argparse.Namespace) -> int:
         raise UsageError(f"--at-once must be at least 1, not {chosen.at_once}")
     if not Path("scenarios").is_dir():
         raise UsageError("no scenarios/ here: run it in the directory of the suite")
-    target = chosen.reports / f"matrix-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    target = report.place("--reports", chosen.reports) / f"matrix-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     number = chosen.at_once or matrix.at_once()
     tell = Progress()
-    tell(f"{len(wanted)} cells, {min(number, len(wanted))} at a time: {', '.join(map(str, wanted))}")
+    tell(f"cells: {len(wanted)}, {min(number, len(wanted))} at a time: {', '.join(map(str, wanted))}")
     done = matrix.run(wanted, target, chosen.arguments, number, tell)
     written = [one.report for one in done if one.report]
     if not written:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from harness import bench
+from harness import bench, report
 from harness.bench.plots import amount, change
 from harness.cli import options
 from harness.cli.command import NEGATIVE, Commands
@@ -42,6 +42,7 @@ def _bench(chosen: argparse.Namespace) -> int:
     if chosen.compare and changed:
         raise UsageError("--component stands beside the release's own programs already: leave --compare out")
     earlier = replace(bench.read(chosen.compare), beside=None) if chosen.compare else None
+    reports = report.place("--reports", chosen.reports)
     started = datetime.now(UTC)
     machine = bench.describe()
     tell = Progress()
@@ -63,7 +64,7 @@ def _bench(chosen: argparse.Namespace) -> int:
         for side in sides
     ]  # fmt: skip
     result = replace(results[0], changed=changed, beside=results[1] if changed else earlier)
-    page = bench.write(result, chosen.reports / f"bench-{started:%Y%m%d-%H%M%S}")
+    page = bench.write(result, reports / f"bench-{started:%Y%m%d-%H%M%S}")
     tell("done")
     _show(result)
     print(f"numbers: {page}")

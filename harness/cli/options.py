@@ -70,7 +70,7 @@ def read(chosen: argparse.Namespace) -> Order:
     if chosen.nodes is not None and chosen.nodes < 1:
         raise UsageError(f"--nodes must be at least 1, not {chosen.nodes}")
     wishes = Wishes.read(chosen.provider, chosen.image, chosen.cluster_name)
-    release = releases.emulate(chosen.emulate, chosen.k8s) if chosen.emulate else releases.get(chosen.k8s)
+    release = releases.emulate(chosen.emulate, chosen.k8s) if chosen.emulate is not None else releases.get(chosen.k8s)
     wanted = profile.load(chosen.profile)
     wanted = wanted if chosen.nodes is None else wanted.with_nodes(chosen.nodes)
     wanted.resolve(release)

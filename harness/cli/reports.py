@@ -29,19 +29,20 @@ def add(commands: Commands) -> None:
 def _build(chosen: argparse.Namespace) -> int:
     rebuilt = report.rebuild(chosen.directory)
     print(report.headline(rebuilt))
-    print(chosen.directory / "index.html")
+    print(report.home(chosen.directory) / "index.html")
     return 0
 
 
 def _merge(chosen: argparse.Namespace) -> int:
-    merged = report.merge(chosen.directories, chosen.output)
+    merged = report.merge(chosen.directories, report.place("--output", chosen.output))
     print(report.headline(merged))
     print(chosen.output / "index.html")
     return report.exit_code(merged.statements)
 
 
 def _export(chosen: argparse.Namespace) -> int:
-    for path in report.export(report.read(chosen.directory), chosen.format, chosen.output):
+    target = report.place("--output", chosen.output)
+    for path in report.export(report.read(chosen.directory), chosen.format, target):
         print(path)
     return 0
 

@@ -62,11 +62,13 @@ def cells(
 ) -> tuple[Cell, ...]:
     """Every combination of releases, and of `emulated` ones, with providers, newest release first.
 
-    Raises UsageError for a release or provider that is not there.
+    Raises UsageError for a release or provider that is not there, and where no provider is named.
     """
     wanted = [releases.get(minor).minor for minor in minors] or list(releases.supported())
     played = [releases.emulate(minor).name for minor in emulated]
     asked = list(dict.fromkeys(providers))
+    if not asked:
+        raise UsageError(f"no provider: choose from {', '.join(known_providers)}")
     if unknown := [name for name in asked if name not in known_providers]:
         raise UsageError(f"unknown provider {unknown[0]!r}: choose from {', '.join(known_providers)}")
     ordered = sorted(dict.fromkeys(wanted), key=releases.supported().index)

@@ -1,13 +1,12 @@
 """The command line of a run: what each option means, and one clear line for each that cannot be."""
 
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from harness import releases
+from harness import releases, report
 from harness.clusters import profile
 from harness.clusters.existing import provider as existing
 from harness.clusters.existing import target as targets
@@ -103,7 +102,7 @@ def read(config: pytest.Config) -> Options:
         seed=secrets.randbelow(2**32) if rounds > 1 and seed is None else seed,
         keep_cluster=config.getoption("keep_cluster"),
         time_factor=_positive("--time-factor", config.getoption("time_factor")),
-        reports=_directory("--reports", config.getoption("reports")),
+        reports=report.place("--reports", config.getoption("reports")),
         driver_image=config.getoption("driver_image"),
         wishes=Wishes.read(provider, config.getoption("image"), config.getoption("cluster_name")),
         nodes=nodes,
@@ -177,11 +176,3 @@ def _positive(option: str, value: float) -> float:
     if value <= 0:
         raise UsageError(f"{option} must be greater than 0, not {value}")
     return value
-
-
-def _directory(option: str, path: Path) -> Path:
-    """A place that is or can be a directory: better told now than when the report is to be written."""
-    there = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise UsageError(f"{option} {path}: {there} is no directory that can be written to")
-    return path

@@ -3,7 +3,7 @@
 from harness.evidence.recorder import Observation
 from harness.report.coverage import Gap, uncovered
 from harness.report.diff import Change, Diff, diff
-from harness.report.files import read, rebuild, write
+from harness.report.files import home, place, read, rebuild, write
 from harness.report.formats import FORMATS, export
 from harness.report.merge import merge, unite
 from harness.report.model import (
@@ -42,7 +42,9 @@ __all__ = [
     "exit_code",
     "export",
     "headline",
+    "home",
     "merge",
+    "place",
     "read",
     "rebuild",
     "uncovered",

@@ -33,7 +33,7 @@ def read(path: Path) -> Report:
         return from_json(json.loads(file.read_text(encoding="utf-8")))
     except OSError as error:
         raise UsageError(f"no report at {path}: {error.strerror}") from error
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} is no report of this version of dra-e2e: {type(error).__name__}: {error}") from error
 
 
@@ -58,11 +58,27 @@ def write(report: Report, directory: Path) -> None:
         raise InfrastructureError(f"the report was not written: {error}") from error
 
 
-def rebuild(directory: Path) -> Report:
-    """Write all pages again from report.json. Raises UsageError where there is none."""
-    report = read(directory)
-    write(report, directory)
+def home(path: Path) -> Path:
+    """The directory of a report, given its report.json or the directory itself."""
+    return path.parent if path.is_file() else path
+
+
+def rebuild(path: Path) -> Report:
+    """Write all pages again from report.json, given itself or its directory. Raises UsageError where there is none."""
+    report = read(path)
+    write(report, home(path))
     return report
+
+
+def place(option: str, path: Path) -> Path:
+    """A path that is or can be a directory: better told now than when the work is done and is to be written there.
+
+    Raises UsageError that names the option where it is not.
+    """
+    there = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"{option} {path}: {there} is no directory that can be written to")
+    return path
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -1,6 +1,7 @@
 """One report of several: other releases, other providers, or shards of one run."""
 
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,20 +12,22 @@ from harness.report import files
 from harness.report.model import ReleaseFacts, Report, Run, ScenarioResult, StatementResult, Verdict
 
 _WORST_FIRST = tuple(Verdict)
+#: Between the runs in the ID of a merged report.
+_AND = "+"
 
 
 def merge(directories: Sequence[Path], target: Path) -> Report:
     """Read the reports in the directories and write one in `target`, with the evidence of all of them.
 
-    Raises UsageError where there is no report, or where runs of statements and of controls are mixed, and
-    InfrastructureError where the evidence cannot be copied.
+    Raises UsageError where there is no report, where a run comes twice, or where runs of statements and of controls are
+    mixed, and InfrastructureError where the evidence cannot be copied.
     """
     if not directories:
         raise UsageError("nothing to merge: name the directories of the reports")
     reports = [files.read(directory) for directory in directories]
     merged = unite([_moved(report, _place(report)) for report in reports])
     for directory, report in zip(directories, reports, strict=True):
-        _copy_evidence(report, directory if directory.is_dir() else directory.parent, target / _place(report))
+        _copy_evidence(report, files.home(directory), target / _place(report))
     files.write(merged, target)
     return merged
 
@@ -33,8 +36,12 @@ def unite(reports: Sequence[Report]) -> Report:
     """All columns side by side, newest release first.
 
     Where several reports have the same column, the worst verdict on a statement counts among those that say something
-    about the cluster: a shard that was not asked for a statement has no say. Raises UsageError for mixed modes.
+    about the cluster: a shard that was not asked for a statement has no say. Raises UsageError for mixed modes, and for
+    a run that comes twice, on its own or in a report that is merged itself: its scenarios would count twice.
     """
+    runs = Counter(run for report in reports for run in report.run.id.split(_AND))
+    if twice := [run for run, times in runs.items() if times > 1]:
+        raise UsageError(f"run {twice[0]} is in more than one of the reports: name each run once")
     if len({report.run.mode for report in reports}) > 1:
         raise UsageError("a run of controls and a run of statements cannot be merged: they ask opposite questions")
     return Report(_run([report.run for report in reports]), tuple(_statements(reports)))
@@ -49,7 +56,7 @@ def _run(runs: Sequence[Run]) -> Run:
     hosts = {run.host for run in runs}
     return replace(
         first,
-        id="+".join(dict.fromkeys(run.id for run in runs)),
+        id=_AND.join(run.id for run in runs),
         duration=sum(run.duration for run in runs),
         releases=tuple(sorted(columns.values(), key=lambda facts: _order(*facts.column))),
         command=tuple(_joined(run.command for run in runs)),

@@ -1,11 +1,14 @@
 """Commands tell what cannot be in one line, with exit code 4, before anything is started."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
 from harness.clusters.run import Run
+
+REPORT = Path(__file__).parents[1] / "report" / "report.json"
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +69,39 @@ def test_a_report_is_no_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     (tmp_path / "bench.json").write_text('{"schema": 99}')
     assert main(["bench", "--compare", str(tmp_path)]) == 4
     assert "is no bench.json of this version of dra-e2e" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["bench", "--reports"],
+        ["chaos", "--reports"],
+        ["matrix", "--k8s", "1.37", "--reports"],
+        ["report", "merge", str(REPORT), "--output"],
+        ["report", "export", str(REPORT), "--format", "submission", "--output"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_place_that_cannot_be_written_is_told_first(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main([*arguments, str(tmp_path / "file")]) == 4
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("file is no directory that can be written to")
+
+
+def test_pages_are_built_again_by_the_file_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(REPORT, tmp_path)
+    assert main(["report", "build", str(tmp_path / REPORT.name)]) == 0
+    assert str(tmp_path / "index.html") in capsys.readouterr().out
+    assert (tmp_path / "index.html").exists()
+
+
+def test_what_nests_too_deep_is_no_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "report.json").write_text("[" * 100_000)
+    assert main(["report", "build", str(tmp_path)]) == 4
+    assert "is no report of this version of dra-e2e" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [[], ["nope"], ["report"], ["report", "nope"], ["up", "--nodes", "x"]], ids=str)

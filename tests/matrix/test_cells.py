@@ -32,7 +32,7 @@ def test_emulated_releases_come_beside_the_others() -> None:
         cells([], ["local"], PROVIDERS, ["1.37"])
 
 
-@pytest.mark.parametrize(("minors", "providers"), [(["1.12"], ["local"]), ([], ["mars"])])
+@pytest.mark.parametrize(("minors", "providers"), [(["1.12"], ["local"]), ([], ["mars"]), ([], [])])
 def test_what_is_not_there_is_told(minors: list[str], providers: list[str]) -> None:
     with pytest.raises(UsageError):
         cells(minors, providers, PROVIDERS)

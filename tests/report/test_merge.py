@@ -97,3 +97,12 @@ def test_nothing_to_merge_is_told(tmp_path: Path) -> None:
         merge([], tmp_path)
     with pytest.raises(UsageError, match="no report at"):
         merge([tmp_path / "gone"], tmp_path)
+
+
+def test_a_run_counts_once(tmp_path: Path) -> None:
+    files.write(run_of("1.37"), tmp_path / "one")
+    with pytest.raises(UsageError, match=r"run run-1\.37 is in more than one of the reports"):
+        merge([tmp_path / "one", tmp_path / "one/report.json"], tmp_path / "all")
+    with pytest.raises(UsageError, match="name each run once"):
+        unite([unite([run_of("1.37"), run_of("1.36")]), run_of("1.36")])
+    assert not (tmp_path / "all").exists()
