@@ -23,7 +23,11 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def client(chosen: argparse.Namespace) -> Iterator[Client]:
-    """A client that speaks the API versions of the cluster's release, as far as that is a known one."""
+    """A client that speaks the API versions of the cluster's release, as far as that is a known one.
+
+    Raises UsageError where the kubeconfig or the context cannot be used.
+    """
+    namespace(chosen)
     with tempfile.TemporaryDirectory(prefix="dra-e2e-") as keys:  # nothing is written beside the user's kubeconfig
         made = Client(_path(chosen), context=chosen.context, keys=Path(keys))
         version = made.raw("GET", "/version")
@@ -38,8 +42,10 @@ def namespace(chosen: argparse.Namespace) -> str:
     try:
         contexts, current = list_kube_config_contexts(str(path))  # type: ignore[no-untyped-call]
     except (ConfigException, OSError, yaml.YAMLError) as error:
-        raise UsageError(f"kubeconfig {path} cannot be used ({error}); name one with --kubeconfig") from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:  # the kubernetes package trips over other files
+        why = " ".join(str(error).split())
+        raise UsageError(f"kubeconfig {path} cannot be used ({why}); name one with --kubeconfig") from error
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        # The kubernetes package trips over other files.
         raise UsageError(f"{path} is no kubeconfig (kind: Config); name one with --kubeconfig") from error
     named = chosen.context
     found = current if named is None else next((each for each in contexts if each["name"] == named), None)

@@ -23,7 +23,8 @@ def add(commands: Commands) -> None:
 
 
 def _draw(chosen: argparse.Namespace) -> int:
-    kubeconfig.namespace(chosen)  # refuses a context that is not there
+    if not chosen.namespace or "/" in chosen.namespace:
+        raise UsageError(f"{chosen.namespace!r} is no name of a namespace")
     with kubeconfig.client(chosen) as client:
         found, unread = read(client, chosen.namespace)
     if found is None:

@@ -23,6 +23,8 @@ class Shard:
         if found is None:
             raise UsageError(f"--shard {text}: write it like 2/5, the second of five")
         number, of = map(int, found.groups())
+        if of < 1:
+            raise UsageError(f"--shard {text}: there must be at least one part, as in 1/1")
         if not 1 <= number <= of:
             raise UsageError(f"--shard {text}: the first number must be from 1 to {of}")
         return cls(number, of)

@@ -71,6 +71,20 @@ def test_a_report_is_no_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "is no bench.json of this version of dra-e2e" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("content", ["", "a: [\n", "[" * 100_000], ids=["empty", "no YAML", "too deep"])
+@pytest.mark.parametrize(
+    "command", [["explain", "pod", "a/b", "-n", "a"], ["timeline", "a"], ["release", "draft"], ["gather"]], ids=" ".join
+)
+def test_a_kubeconfig_that_cannot_be_used(
+    command: list[str], content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "config"
+    file.write_text(content)
+    assert main([*command, "--kubeconfig", str(file)]) == 4
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("name one with --kubeconfig")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
