@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 MARKERS = (
     "statement(ID, ...): the scenario shows these statements of the catalogue",
     "control(ID, ...): the same observation under one named difference, which must come out otherwise",
-    "deviates(ID, why, where=()): the cluster does something else than the documents say; where: releases of its programs",
+    "deviates(ID, why, where=()): the cluster does something else than the documents say; where: releases of programs",
     "needs(capability, ...): what the cluster must offer; without it the scenario is skipped with that reason",
     "feature(name, ...): what the release must have, by its name in the data; otherwise it is not in this release",
     "profile(name, off={}, on={}): the configuration the scenario runs on, per component",
