@@ -10,6 +10,7 @@ import pytest
 from harness.clusters import reaper
 from harness.clusters.run import LABEL, Run, base_directory
 from harness.errors import UsageError
+from harness.kube.polling import poll
 
 Sleeper = Callable[[str], psutil.Process]
 
@@ -21,7 +22,10 @@ def sleeper() -> Iterator[Sleeper]:
 
     def start(run_id: str) -> psutil.Process:
         started.append(subprocess.Popen(["sleep", "600"], env={**os.environ, LABEL: run_id}))
-        return psutil.Process(started[-1].pid)
+        process = psutil.Process(started[-1].pid)
+        # In the middle of an exec the kernel shows no environment for an instant.
+        poll(process.environ, bool, "the process has its environment", timeout=5, interval=0.001)
+        return process
 
     yield start
     for process in started:
