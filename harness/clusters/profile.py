@@ -189,15 +189,17 @@ def directory() -> Path:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text()
+        return path.read_text("utf-8")
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"profile {path} is no YAML: it is not text in UTF-8") from error
 
 
 def _documents(text: str, path: Path) -> Iterator[dict[str, Any]]:
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise UsageError(f"profile {path} is no YAML: {' '.join(str(error).split())}") from error
     for document in documents:
         if not isinstance(document, dict):

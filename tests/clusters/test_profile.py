@@ -171,6 +171,13 @@ def test_a_file_that_is_no_profile(tmp_path: Path, text: str, message: str) -> N
         profile.load(str(path))
 
 
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "binary.yaml"
+    path.write_bytes(b"\xff\xfe\x00kind")
+    with pytest.raises(UsageError, match="is no YAML: it is not text in UTF-8"):
+        profile.load(str(path))
+
+
 def test_a_profile_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="choose one of defaults, features"):
         profile.load("fetures")
