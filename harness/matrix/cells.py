@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -157,8 +156,7 @@ def _interrupt(pending: set[Future[Done]], children: dict[Cell, subprocess.Popen
     for future in pending:
         future.cancel()
     for child in children.values():
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGINT)
+        child.terminate()  # a cell of a matrix that was started in the background ignores SIGINT
     deadline = time.monotonic() + 60
     for child in children.values():
         with contextlib.suppress(subprocess.TimeoutExpired):
