@@ -25,5 +25,14 @@ def test_a_new_gate_of_the_families_under_test_is_told_and_others_are_not() -> N
     ]
 
 
+def test_gates_that_cannot_be_used_in_emulation_are_known() -> None:
+    emulated = releases.get("1.36 emulated by 1.37")
+    assert "GenericWorkload" not in emulated.gates
+    own = [*emulated.gates, "GenericWorkload", "DRANewThing"]
+    assert disagreements(emulated, {"kube-scheduler": own}) == [
+        "components report gates that the data of 1.36 lacks: DRANewThing"
+    ]
+
+
 def test_nothing_reported_is_no_disagreement() -> None:
     assert disagreements(RELEASE, {}) == []
