@@ -8,7 +8,7 @@ from fake_driver.profiles import fabric
 from harness.kube.predicates import unallocated, unreserved, unschedulable, unscheduled
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.binding.arrange import ONE_POLL, PENDING, consumer, held_back, waiting
+from scenarios.binding.arrange import ONE_POLL, PENDING, consumer, held_back, still_waits, waiting
 from scenarios.binding.scheduler import second_scheduler
 from scenarios.binding.test_failure import GIVEN_UP
 from scenarios.binding.test_timeout import TIMED_OUT
@@ -63,3 +63,15 @@ def test_each_scheduler_has_its_own_limit(scenario: Scenario, difference: Differ
 
         assert unscheduled()(scenario.get(patient.pod))
         assert GIVEN_UP not in {found.get("reason") for found in scenario.client.events(patient.pod)}
+
+
+@pytest.mark.slow
+@pytest.mark.control("XD-50")
+def test_with_one_limit_for_both_both_wait_on(scenario: Scenario, tmp_path: Path) -> None:
+    driver = scenario.driver(fabric(2), plugin=False)
+    with second_scheduler(scenario, tmp_path, "600s") as second:
+        usual, other = waiting(scenario, driver, "usual"), waiting(scenario, driver, "other", scheduler_name=second)
+
+        # Each lasts for an interval of 5 s: together they are longer than the limit of a hasty scheduler.
+        still_waits(scenario, usual)
+        still_waits(scenario, other)
