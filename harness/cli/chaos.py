@@ -114,5 +114,5 @@ def _told(outcome: faults.Outcome) -> str:
     if outcome.healed is None or wrong:
         return f"{outcome.verdict.upper()}: {'; '.join(wrong)}"
     load = f"load: {outcome.steps} steps, {outcome.refused} refused"
-    last = f", at last: {outcome.last}" if outcome.last else ""
+    last = f"; awaited last: {outcome.last}" if outcome.last else ""
     return f"well after {outcome.healed:.1f} s of {outcome.bound:g}{last}; {load}"

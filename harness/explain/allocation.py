@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.explain.inventory import Inventory
 from harness.explain.model import Finding, distinct
-from harness.explain.obstacles import NAMES, blocked, elsewhere, too_few, unwanted
+from harness.explain.obstacles import NAMES, blocked, elsewhere, free_outside, too_few, unwanted
 from harness.explain.requests import Judged, Kind, Wanted, alternatives, judge
 from harness.explain.snapshot import Snapshot
 from harness.kube.resources import Obj, reference
@@ -69,7 +69,9 @@ def _unmet(request: Wanted, judged: Sequence[Judged], devices: Inventory, nodes:
         return elsewhere(request, matching, nodes)
     if request.all_devices:
         return _all_devices(request, reachable, devices, nodes)
-    return _exact_count(request, [here for here in reachable.values() if here])
+    outside = [each for each in matching if each.free and not any(map(each.device.reaches, nodes))]
+    found = _exact_count(request, [here for here in reachable.values() if here])
+    return [free_outside(finding, outside) for finding in found] if outside else found
 
 
 def _exact_count(request: Wanted, places: Sequence[Sequence[Judged]]) -> list[Finding]:

@@ -1,6 +1,7 @@
 """Findings about the devices for a request."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from harness.explain.model import Finding, many, some
 from harness.explain.requests import Judged, Kind, Wanted
@@ -132,6 +133,16 @@ def elsewhere(request: Wanted, matching: Sequence[Judged], nodes: Sequence[Obj])
             "let the Pod use a node that has such devices, or add devices to one that it may use",
         )
     ]
+
+
+def free_outside(finding: Finding, outside: Sequence[Judged]) -> Finding:
+    """The finding is about the nodes that the Pod may use; on others there are free devices."""
+    return replace(
+        finding,
+        sentence=f"{finding.sentence}, on the nodes that the Pod may use",
+        facts=(*finding.facts, f"free on other nodes: {some(f'{each.device} ({_where(each)})' for each in outside)}"),
+        remedy=f"{finding.remedy}, or let the Pod use a node that has free ones",
+    )
 
 
 def _where(judged: Judged) -> str:

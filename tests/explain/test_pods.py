@@ -35,6 +35,18 @@ def test_all_devices_taken_and_by_whom() -> None:
     assert "ResourceClaim ns/held, used by pod holder" in finding.sentence
 
 
+def test_devices_that_are_free_where_the_pod_may_not_be_are_told() -> None:
+    here, there = a_node(), a_node("n2")
+    published = [*devices("gpu-0"), devices("gpu-1", node="n2")[0]]
+    bound_to_here = waiter(node_selector={"kubernetes.io/hostname": "n1"})
+    found = [here, there, *published, has("held", "gpu-0", "holder"), wants(), *bound_to_here]
+    (finding,) = why(snapshot(*found)).findings
+    assert finding.cause == "devices-taken"
+    assert finding.sentence.endswith("on the nodes that the Pod may use")
+    assert any("gpu-1 (on node n2)" in fact for fact in finding.facts)
+    assert why(snapshot(*found[:-1], *waiter())).causes == ("awaiting-retry",)
+
+
 def test_devices_with_admin_access_of_others_are_free() -> None:
     taken = snapshot(a_node(), *devices("gpu-0"), has("held", "gpu-0", "x", adminAccess=True), wants(), *waiter())
     assert why(taken).causes == ("awaiting-retry",)
