@@ -37,6 +37,11 @@ class Change:
                 return "new in it"
             case (Verdict.HOLDS | Verdict.DEVIATES, Verdict.NOT_IN_RELEASE):
                 return "no longer in it"
+            case (
+                Verdict.NOT_SELECTED | Verdict.NOT_OBSERVABLE | Verdict.NO_SCENARIO | None,
+                Verdict.HOLDS | Verdict.DEVIATES,
+            ):
+                return "not comparable"
             case (_, Verdict.HOLDS):
                 return "newly holds"
             case (_, Verdict.DEVIATES):

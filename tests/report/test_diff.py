@@ -97,6 +97,8 @@ def test_regressions_are_printed_first_with_what_the_cluster_said_as_it_is() -> 
         (Verdict.NOT_IN_RELEASE, Verdict.DEVIATES, "new in it"),
         (Verdict.HOLDS, Verdict.NOT_IN_RELEASE, "no longer in it"),
         (Verdict.DEVIATES, Verdict.HOLDS, "newly holds"),
+        (Verdict.NOT_SELECTED, Verdict.HOLDS, "not comparable"),
+        (Verdict.NOT_OBSERVABLE, Verdict.DEVIATES, "not comparable"),
         (Verdict.BROKEN, Verdict.HOLDS, "newly holds"),
         (Verdict.HOLDS, Verdict.DEVIATES, "now deviates"),
         (Verdict.HOLDS, Verdict.BROKEN, "trouble"),
