@@ -12,6 +12,7 @@ from scenarios.beyond.consumers import ask
 from scenarios.explain.asked import Case, check, name_of
 from scenarios.preemption import arrange as priorities
 from scenarios.prescheduled.stuck import NOT_PREPARED
+from scenarios.taint.outcomes import TOLD
 
 LOST = Taint("example.com/lost", "NoExecute")
 
@@ -86,9 +87,6 @@ def preempted_and_gone(scenario: Scenario) -> Object:
     return victim
 
 
-#: Where the controller does not tell, nothing is left that would name the cause.
-TOLD = pytest.mark.feature("DeviceTaintManagerEviction.for-every-pod")
-
 CASES = [
     Case("prescheduled", bound_without_a_reservation, "is not allocated"),
     Case("driver-not-registered", driver_is_not_registered, "is not registered"),
@@ -96,7 +94,10 @@ CASES = [
     Case("unprepare-pending", driver_fails_to_unprepare, "all containers are terminated"),
     Case("kubelet-refused", kubelet_refuses, "OutOfcpu"),
     Case("evicted-by-taint", evicted_and_still_there, "example.com/lost:NoExecute"),
-    pytest.param(Case("evicted-by-taint", evicted_and_gone, "does not exist any more"), marks=TOLD),
+    # Where the controller does not tell, nothing is left that would name the cause.
+    pytest.param(
+        Case("evicted-by-taint", evicted_and_gone, "does not exist any more"), marks=pytest.mark.feature(TOLD)
+    ),
     Case("preempted", preempted_and_gone, "winner"),
 ]
 

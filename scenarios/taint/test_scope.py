@@ -6,11 +6,11 @@ from fake_driver.inventory import Pool
 from fake_driver.profiles import gpus
 from harness.clusters.protocol import BareNode
 from harness.drivers import Driver
-from harness.kube.builders import claim, device_toleration, gang, pod_group, request
+from harness.kube.builders import claim_template, device_toleration, request
 from harness.kube.predicates import allocated_devices, scheduled, unschedulable
 from harness.plugin.outcome import Difference
 from harness.plugin.scenario import Scenario
-from scenarios.gang.arrange import Gang, member, none_placed, placed
+from scenarios.gang.arrange import Gang, gang_of, none_placed, placed
 from scenarios.taint.arrange import BROKEN, consumer, tainted
 from scenarios.taint.outcomes import device_of, kept_off
 from scenarios.taint.seen import slices_seen
@@ -66,12 +66,10 @@ def test_all_gpus_but_the_tainted_one_are_given_out(scenario: Scenario, differen
     kept_off(scenario, consumer(scenario, driver, "one-too-many").pod)
 
 
-def gang_of(scenario: Scenario, driver: Driver, minimum: int) -> Gang:
+def training(scenario: Scenario, driver: Driver, minimum: int) -> Gang:
     """A group of as many Pods as there are GPUs, each wanting one, with that minCount."""
-    group = scenario.create(pod_group("training", gang(minimum)))
-    claims = [scenario.create(claim(f"gpu-{i}", request(driver.device_class))) for i in range(GPUS)]
-    pods = [member(scenario, "training", i, group=group, claims={"gpu": own}) for i, own in enumerate(claims)]
-    return Gang(group, pods)
+    template = scenario.create(claim_template("gpu", request(driver.device_class)))
+    return gang_of(scenario, "training", min_count=minimum, count=GPUS, templates={"gpu": template})
 
 
 @pytest.mark.statement("TA-03")
@@ -81,9 +79,9 @@ def test_taint_chooses_the_gpus_and_the_gang_how_many_pods_go_up(scenario: Scena
     driver = driver_on_bare_node(scenario, tainted(gpus(GPUS), "gpu-3", *taints))
     slices_seen(scenario)
 
-    training = gang_of(scenario, driver, minimum=GPUS)
+    made = training(scenario, driver, minimum=GPUS)
 
-    none_placed(scenario, training, could=GPUS - 1, of=GPUS)
+    none_placed(scenario, made, could=GPUS - 1, of=GPUS)
 
 
 @pytest.mark.statement("TA-03")
@@ -93,7 +91,7 @@ def test_gang_that_needs_one_less_goes_up_without_the_tainted_gpu(scenario: Scen
     driver = driver_on_bare_node(scenario, tainted(gpus(GPUS), "gpu-3", BROKEN))
     slices_seen(scenario)
 
-    placed(scenario, gang_of(scenario, driver, minimum), GPUS - 1)
+    placed(scenario, training(scenario, driver, minimum), GPUS - 1)
 
     claims, _ = scenario.client.list("ResourceClaim")
     given = {gpu.device for each in claims for gpu in allocated_devices(each) if gpu.driver == driver.name}
@@ -105,7 +103,7 @@ def test_gang_that_needs_one_less_goes_up_without_the_tainted_gpu(scenario: Scen
 def test_whole_gang_goes_up_when_no_gpu_is_tainted(scenario: Scenario) -> None:
     driver = driver_on_bare_node(scenario, gpus(GPUS))
 
-    placed(scenario, gang_of(scenario, driver, minimum=GPUS))
+    placed(scenario, training(scenario, driver, minimum=GPUS))
 
 
 @pytest.mark.statement("TA-04")
