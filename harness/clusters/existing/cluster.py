@@ -9,31 +9,22 @@ from typing import Any, NoReturn
 from harness.clusters.existing import remains
 from harness.clusters.existing.facts import Facts
 from harness.clusters.existing.guest import Guest
+from harness.clusters.known import KnownCluster
 from harness.clusters.protocol import BareNode, Capability, Component, NotObservable
 from harness.errors import InfrastructureError
 from harness.kube import ApiError, Client
-from harness.releases import Release
 
 
-class ExistingCluster:
+class ExistingCluster(KnownCluster):
     """Implements harness.clusters.protocol.Cluster. What is not a guest's to do raises NotObservable."""
+
+    facts: Facts
 
     provider = "existing"
 
     def __init__(self, directory: Path, facts: Facts) -> None:
-        self.directory = directory
-        self.facts = facts
+        super().__init__(directory, facts)
         self.image = facts.image
-
-    @property
-    def name(self) -> str:
-        """The name by which the run knows the cluster."""
-        return self.facts.name
-
-    @property
-    def release(self) -> Release:
-        """The release its control plane runs."""
-        return self.facts.release
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from harness.clusters.known import KnownCluster
 from harness.clusters.protocol import BareNode, Component
 from harness.clusters.started import kwok, process
 from harness.clusters.started.components import Components, nodes_ready
 from harness.clusters.started.endpoint import Endpoint
 from harness.clusters.started.facts import Extras, Facts
 from harness.errors import InfrastructureError
-from harness.releases import Release
 
 
-class StartedCluster(ABC):
+class StartedCluster(KnownCluster, ABC):
     """The part of harness.clusters.protocol.Cluster, and of what the pool asks, that is the same for every provider.
 
     It implements harness.clusters.signals.Signals, too.
@@ -27,19 +27,8 @@ class StartedCluster(ABC):
     _components: Components
 
     def __init__(self, directory: Path, facts: Facts, components: Components) -> None:
-        self.directory = directory
-        self.facts = facts
+        super().__init__(directory, facts)
         self._components = components
-
-    @property
-    def name(self) -> str:
-        """The name by which the run knows the cluster."""
-        return self.facts.name
-
-    @property
-    def release(self) -> Release:
-        """The release its control plane runs."""
-        return self.facts.release
 
     @property
     def apiserver(self) -> Endpoint:
